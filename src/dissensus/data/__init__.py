@@ -1,0 +1,67 @@
+"""Where inputs come from: readers, named datasets, image folders, splits, made-up outliers, a sample.
+
+Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
+"""
+
+from dissensus.data.arrays import read_array
+from dissensus.data.cifar10 import read_cifar10
+from dissensus.data.dataset import Dataset
+from dissensus.data.download import Progress, download_file, download_members
+from dissensus.data.folders import ImageFolder
+from dissensus.data.idx import read_idx
+from dissensus.data.image_file import image_suffixes, read_image
+from dissensus.data.named import DATASET_NAMES, dataset_places, load_dataset
+from dissensus.data.outliers import (
+    MADE_UP,
+    blurred,
+    constant,
+    flipped,
+    gaussian_noise,
+    inverted,
+    make_up,
+    mixture,
+    rotated,
+    shuffled_patches,
+    uniform_noise,
+)
+from dissensus.data.sample import digits, load_sample
+from dissensus.data.sources import open_inputs
+from dissensus.data.splits import FRACTIONS, hold_out_classes, split
+from dissensus.data.svhn import read_svhn
+from dissensus.data.validation import MINIMAL_SIDE, check_images
+
+__all__ = [
+    "DATASET_NAMES",
+    "FRACTIONS",
+    "MADE_UP",
+    "MINIMAL_SIDE",
+    "Dataset",
+    "ImageFolder",
+    "Progress",
+    "blurred",
+    "check_images",
+    "constant",
+    "dataset_places",
+    "digits",
+    "download_file",
+    "download_members",
+    "flipped",
+    "gaussian_noise",
+    "hold_out_classes",
+    "image_suffixes",
+    "inverted",
+    "load_dataset",
+    "load_sample",
+    "make_up",
+    "mixture",
+    "open_inputs",
+    "read_array",
+    "read_cifar10",
+    "read_idx",
+    "read_image",
+    "read_svhn",
+    "rotated",
+    "shuffled_patches",
+    "split",
+    "uniform_noise",
+]

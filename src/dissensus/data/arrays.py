@@ -1,0 +1,56 @@
+"""NumPy's own files, read without ever unpickling."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import DataError
+
+__all__ = ["read_array"]
+
+_USUAL_KEYS = ("images", "x", "X", "data")
+
+
+def read_array(path: str | Path) -> NDArray[Any]:
+    """The array of a ``.npy`` file, or of a ``.npz`` file that holds one array or one under a usual name.
+
+    The usual names are ``images``, ``x``, ``X`` and ``data``, tried in this order.
+    """
+    path = Path(path)
+    try:
+        with path.open("rb") as stream:
+            zipped = stream.read(2) == b"PK"
+        return _from_npz(path) if zipped else _from_npy(path)
+    except DataError:
+        raise
+    except Exception as error:  # on damaged bytes the parsers raise almost anything
+        raise DataError(
+            f"{path} cannot be read as a NumPy file ({error}); write it again with numpy.save, "
+            "from numbers and not from Python objects."
+        ) from error
+
+
+def _from_npy(path: Path) -> NDArray[Any]:
+    with path.open("rb") as stream:
+        if stream.read(6) != b"\x93NUMPY":
+            raise DataError(f"{path} is not a .npy file; write it with numpy.save.")
+    # A memory map compares the header's claim with the file's length before any memory is taken.
+    return np.array(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def _from_npz(path: Path) -> NDArray[Any]:
+    # NumPy would leave a file of its own open when the archive is damaged.
+    with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+        keys = list(archive.files)
+        key = keys[0] if len(keys) == 1 else next((usual for usual in _USUAL_KEYS if usual in keys), None)
+        if key is None:
+            raise DataError(
+                f"{path} holds {', '.join(keys) or 'no arrays'}; save the inputs alone or under the "
+                "name 'images'."
+            )
+        array: NDArray[Any] = archive[key]
+        return array

@@ -1,0 +1,96 @@
+"""One picture in any format Pillow reads, turned into the uint8 pixels a person would see."""
+
+from __future__ import annotations
+
+import warnings
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import DataError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+__all__ = ["image_suffixes", "read_image"]
+
+# Formats Pillow can name but not decode by itself: stubs, and EPS, which would start an external program.
+_NOT_DECODED = {"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"}
+_GREY_MODES = {"1", "L", "LA", "La", "I", "F"}
+
+
+@cache
+def image_suffixes() -> dict[str, str]:
+    """Lower-case suffix → format, for every format that is read here.
+
+    >>> image_suffixes()[".png"]
+    'PNG'
+    """
+    from PIL import Image
+
+    Image.init()
+    return {
+        suffix.lower(): kind
+        for suffix, kind in Image.registered_extensions().items()
+        if kind in Image.OPEN and kind not in _NOT_DECODED
+    }
+
+
+def read_image(
+    path: str | Path, *, size: tuple[int, int] | None = None, channels: int | None = None
+) -> NDArray[np.uint8]:
+    """Pixels (H, W) if grey, (H, W, 3) if RGB.
+
+    ``size`` is (H, W) and resizes bilinearly; ``channels`` is 1 or 3, or None to follow the file: pictures
+    stored as black and white or grey are grey, all others (palettes too) are RGB. Transparent parts are laid
+    over white, 16 bits are rounded to 8, the camera's orientation is applied, and of an animation the first
+    frame is taken.
+    """
+    from PIL import Image, ImageOps
+
+    if channels not in (None, 1, 3):
+        raise DataError(f"channels must be 1 (grey), 3 (RGB) or None, not {channels!r}.")
+    if size is not None and min(size) < 1:
+        raise DataError(f"size must be a height and a width of at least 1, not {size!r}.")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            with Image.open(path, formats=sorted(set(image_suffixes().values()))) as stored:
+                stored.load()
+                upright = ImageOps.exif_transpose(stored)
+                visible = _eight_bits(upright, path)
+    except DataError:
+        raise
+    except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
+        raise DataError(
+            f"{path} is refused: it unpacks to more than {Image.MAX_IMAGE_PIXELS} pixels; make it smaller."
+        ) from error
+    except Exception as error:  # on damaged bytes Pillow's plugins raise almost anything
+        raise DataError(f"{path} cannot be read as an image ({error}); repair or remove it.") from error
+    if channels is not None:
+        visible = visible.convert("L" if channels == 1 else "RGB")
+    if size is not None and visible.size != (size[1], size[0]):
+        visible = visible.resize((size[1], size[0]), Image.Resampling.BILINEAR)
+    return np.array(visible, dtype=np.uint8)
+
+
+def _eight_bits(image: Image.Image, path: str | Path) -> Image.Image:
+    """The same picture in mode L or RGB."""
+    from PIL import Image
+
+    if image.mode == "F":
+        raise DataError(f"{path} holds floating-point pixels; save it with 8 bits per channel.")
+    if image.mode.startswith("I"):
+        values = np.asarray(image).astype(np.int64)
+        if values.size and not 0 <= values.min() <= values.max() <= 65535:
+            raise DataError(f"{path} holds pixels outside 0..65535; save it with 8 bits per channel.")
+        return Image.fromarray(((values + 128) // 257).astype(np.uint8))
+    grey = image.mode in _GREY_MODES
+    if image.has_transparency_data:
+        layered = image.convert("RGBA")
+        white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
+        image = Image.alpha_composite(white, layered).convert("RGB")
+    return image.convert("L" if grey else "RGB")

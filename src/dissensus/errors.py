@@ -1,0 +1,34 @@
+"""What can go wrong, as one family of exceptions: each message names the thing and the remedy."""
+
+__all__ = [
+    "ArtifactError",
+    "CheckpointError",
+    "DataError",
+    "DissensusError",
+    "DivergenceError",
+    "SettingsError",
+]
+
+
+class DissensusError(Exception):
+    """Base of every error this package raises on purpose."""
+
+
+class DataError(DissensusError, ValueError):
+    """The inputs cannot be used: missing, corrupt, or of the wrong shape, type or range."""
+
+
+class SettingsError(DissensusError, ValueError):
+    """A setting, or a combination of settings, cannot work."""
+
+
+class DivergenceError(DissensusError, ArithmeticError):
+    """A chain left the finite numbers and was stopped."""
+
+
+class CheckpointError(DissensusError):
+    """A checkpoint is damaged or belongs to another run."""
+
+
+class ArtifactError(DissensusError):
+    """A saved detector is damaged, foreign, or newer than this package."""

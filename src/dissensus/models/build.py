@@ -1,0 +1,129 @@
+"""VAEs from a shape or from a saved description."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from dissensus.errors import SettingsError
+from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
+from dissensus.models.initialisation import initialise
+from dissensus.models.mlp import MLPDecoder, MLPEncoder
+from dissensus.models.observation import ObservationModel, observation_from_config
+from dissensus.models.observation import observation as find_observation
+from dissensus.models.vae import VAE
+
+__all__ = ["architecture_config", "build_vae", "vae_from_config"]
+
+_HIDDEN = 256
+
+
+def build_vae(
+    input_shape: Sequence[int],
+    *,
+    latent_size: int | None = None,
+    observation: str | ObservationModel = "bernoulli",
+    widths: Sequence[int] | None = None,
+    hidden: int | None = None,
+    generator: torch.Generator,
+) -> VAE:
+    """A VAE for inputs of this shape: convolutional for (C, H, W), fully connected for (D,).
+
+    What is left out is chosen by size. Images: 50 latents if grey and 100 if coloured, channels 32, 64, … and
+    one dense layer of 256 (the sizes of the presets). Vectors: half as many latents as dimensions (at most
+    32), two hidden layers of 64 (D ≤ 64) or 256. ``widths`` are channels or hidden sizes; ``hidden`` is the
+    convolutional networks' dense layer, 0 for none. Weights are drawn from ``generator`` by
+    :func:`initialise`.
+
+    >>> vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
+    >>> vae.latent_size, vae.encoder.widths
+    (50, (32, 64))
+    """
+    shape = tuple(int(side) for side in input_shape)
+    if len(shape) not in (1, 3):
+        raise SettingsError(f"input_shape={shape}: give (channels, height, width) or (dimensions,).")
+    model = find_observation(observation)
+    if latent_size is None:
+        latent_size = _default_latent_size(shape)
+    encoder: nn.Module
+    decoder: nn.Module
+    Q = model.parameters_per_dimension
+    # Layers are born with weights from the global generator: leave that generator as it was.
+    with torch.random.fork_rng(devices=[]):
+        if len(shape) == 3:
+            wide = tuple(widths) if widths else default_widths(shape)
+            dense = _HIDDEN if hidden is None else hidden
+            encoder = ConvolutionalEncoder(shape, latent_size, widths=wide, hidden=dense)
+            decoder = ConvolutionalDecoder(shape, latent_size, Q, widths=wide, hidden=dense)
+        else:
+            if hidden is not None:
+                raise SettingsError(
+                    f"hidden={hidden} is for images; the sizes of a vector's hidden layers are widths."
+                )
+            wide = tuple(widths) if widths else ((64, 64) if shape[0] <= 64 else (256, 256))
+            encoder = MLPEncoder(shape[0], latent_size, widths=wide)
+            decoder = MLPDecoder(shape[0], latent_size, Q, widths=wide)
+    initialise(encoder, generator)
+    initialise(decoder, generator)
+    return VAE(encoder, decoder, model, shape, latent_size)
+
+
+def _default_latent_size(shape: tuple[int, ...]) -> int:
+    if len(shape) == 1:
+        return min(32, (shape[0] + 1) // 2)
+    return 50 if shape[0] == 1 else 100
+
+
+def architecture_config(vae: VAE) -> dict[str, Any]:
+    """Everything but the weights as JSON-able values, for :func:`vae_from_config`.
+
+    Networks this package did not make are recorded as ``{"kind": "custom"}``: code cannot be saved safely.
+    """
+    config: dict[str, Any] = {
+        "kind": "custom",
+        "input_shape": list(vae.input_shape),
+        "latent_size": vae.latent_size,
+        "observation": vae.observation.to_config(),
+    }
+    encoder, decoder = vae.encoder, vae.decoder
+    if type(encoder) is ConvolutionalEncoder and type(decoder) is ConvolutionalDecoder:
+        if (encoder.widths, encoder.hidden) == (decoder.widths, decoder.hidden):
+            config |= {"kind": "convolutional", "widths": list(encoder.widths), "hidden": encoder.hidden}
+    elif type(encoder) is MLPEncoder and type(decoder) is MLPDecoder and encoder.widths == decoder.widths:
+        config |= {"kind": "mlp", "widths": list(encoder.widths)}
+    return config
+
+
+def vae_from_config(
+    config: Mapping[str, Any],
+    *,
+    encoder: nn.Module | None = None,
+    decoder: nn.Module | None = None,
+) -> VAE:
+    """The VAE that :func:`architecture_config` described; load its weights next.
+
+    A custom one needs the modules it was made of.
+    """
+    kind = config.get("kind")
+    model = observation_from_config(config["observation"])
+    if kind == "custom":
+        if encoder is None or decoder is None:
+            raise SettingsError(
+                "this model was made of custom networks, which are not saved: pass encoder= and decoder=."
+            )
+        return VAE(encoder, decoder, model, config["input_shape"], config["latent_size"])
+    if kind not in ("convolutional", "mlp"):
+        raise SettingsError(f"model config: kind={kind!r} is not known; is it from a newer version?")
+    if encoder is not None or decoder is not None:
+        raise SettingsError(f"this model's networks are of kind {kind!r}: leave encoder= and decoder= out.")
+    return build_vae(
+        config["input_shape"],
+        latent_size=config["latent_size"],
+        observation=model,
+        widths=config["widths"],
+        hidden=config.get("hidden"),
+        generator=torch.Generator().manual_seed(0),
+    )

@@ -1,0 +1,25 @@
+"""From arrays to what the networks read: channels first, and pixels as numbers in [0, 1]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+__all__ = ["to_tensor", "unit_scale"]
+
+
+def to_tensor(array: NDArray[Any]) -> Tensor:
+    """Images (N, H, W, C) to (N, C, H, W), vectors (N, D) as they are; uint8 stays uint8, the rest is float32."""
+    if array.ndim == 4:
+        array = array.transpose(0, 3, 1, 2)
+    dtype = np.uint8 if array.dtype == np.uint8 else np.float32
+    return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype))
+
+
+def unit_scale(batch: Tensor) -> Tensor:
+    """uint8 pixels to float32 in [0, 1]; floats as they are."""
+    return batch.to(torch.float32).div_(255) if batch.dtype == torch.uint8 else batch

@@ -1,0 +1,21 @@
+"""Densities p(x|z,θ), one file each; ``observation(name)`` finds them."""
+
+from dissensus.models.observation.base import ObservationModel
+from dissensus.models.observation.bernoulli import Bernoulli
+from dissensus.models.observation.categorical import Categorical
+from dissensus.models.observation.continuous_bernoulli import ContinuousBernoulli
+from dissensus.models.observation.discretised_logistic import DiscretisedLogistic
+from dissensus.models.observation.gaussian import Gaussian
+from dissensus.models.observation.lookup import OBSERVATIONS, observation, observation_from_config
+
+__all__ = [
+    "OBSERVATIONS",
+    "Bernoulli",
+    "Categorical",
+    "ContinuousBernoulli",
+    "DiscretisedLogistic",
+    "Gaussian",
+    "ObservationModel",
+    "observation",
+    "observation_from_config",
+]

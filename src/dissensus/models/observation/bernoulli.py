@@ -1,0 +1,50 @@
+"""Bernoulli pixels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F  # noqa: N812
+
+from dissensus.models.observation.base import ObservationModel
+
+__all__ = ["Bernoulli"]
+
+
+@dataclass(frozen=True)
+class Bernoulli(ObservationModel):
+    r"""Bernoulli with logit l, p = σ(l), read as a cross entropy on grey values in between.
+
+    .. math:: \log p(x) = x \log p + (1 - x) \log(1 - p), \qquad x \in [0, 1]
+
+    A density on {0, 1} only: on grey values it is the usual, unnormalised, choice of the VAE literature.
+
+    >>> logits = torch.zeros(1, 1, 4)
+    >>> Bernoulli().log_prob(torch.ones(1, 4), logits)
+    tensor([-2.7726], dtype=torch.float64)
+    """
+
+    name: ClassVar[str] = "bernoulli"
+
+    @property
+    def parameters_per_dimension(self) -> int:
+        """One: the logit."""
+        return 1
+
+    def log_prob_terms(self, x: Tensor, parameters: Tensor) -> Tensor:
+        """x·l − log(1 + eˡ), without overflow: (B, *S)."""
+        logits = parameters[:, 0]
+        return -F.binary_cross_entropy_with_logits(logits, x.to(logits.dtype), reduction="none")
+
+    def mean(self, parameters: Tensor) -> Tensor:
+        """p = σ(l): (B, *S)."""
+        return parameters[:, 0].sigmoid()
+
+    def sample(self, parameters: Tensor, generator: torch.Generator) -> Tensor:
+        """Zeros and ones: (B, *S)."""
+        p = self.mean(parameters)
+        uniform = torch.rand(p.shape, generator=generator, device=p.device, dtype=p.dtype)
+        return (uniform < p).to(p.dtype)

@@ -1,0 +1,58 @@
+r"""Adam (Kingma and Ba 2015), for what is optimised rather than sampled, on one flat tensor.
+
+.. math::
+    m \leftarrow \beta_1 m + (1-\beta_1) G, \quad s \leftarrow \beta_2 s + (1-\beta_2) G^2, \quad
+    \theta \leftarrow \theta - \eta \frac{m/(1-\beta_1^t)}{\sqrt{s/(1-\beta_2^t)} + \delta}
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from dissensus.errors import SettingsError
+
+__all__ = ["Adam", "AdamState"]
+
+
+class AdamState(NamedTuple):
+    """What is carried from step to step: moments (P,) and the step count ()."""
+
+    mean_gradient: Tensor
+    mean_square: Tensor
+    steps: Tensor
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Settings of the optimiser, and its step."""
+
+    learning_rate: float = 1e-3
+    decay: tuple[float, float] = (0.9, 0.999)
+    floor: float = 1e-8
+
+    samples: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.learning_rate > 0:
+            raise SettingsError(f"Adam's learning_rate must be above 0, got {self.learning_rate}")
+
+    def init(self, weights: Tensor) -> AdamState:
+        """The state before the first step, for flat weights (P,)."""
+        zero = torch.zeros_like(weights)
+        return AdamState(zero, zero.clone(), torch.zeros((), dtype=torch.float32, device=weights.device))
+
+    def step_(self, state: AdamState, weights: Tensor, gradient: Tensor) -> None:
+        """One step in place; ``gradient`` (P,) is that of the mean loss of the batch."""
+        first, second = self.decay
+        # The count is a tensor so that a captured step goes on counting when it is replayed.
+        state.steps.add_(1)
+        state.mean_gradient.lerp_(gradient, 1 - first)
+        state.mean_square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        correction = (1 - second**state.steps).sqrt_()
+        step = self.learning_rate * correction / (1 - first**state.steps)
+        denominator = state.mean_square.sqrt().add_(self.floor * correction)
+        weights.sub_(step * (state.mean_gradient / denominator))

@@ -1,0 +1,89 @@
+"""One chain: a VAE whose encoder and decoder move by their rules, one epoch at a time."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from dissensus.models import VAE, initialise
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior.part import Part
+from dissensus.posterior.potential import Potential
+from dissensus.posterior.settings import SamplingSettings
+from dissensus.seeding import numpy_stream, stream_seed, torch_stream
+
+__all__ = ["Chain"]
+
+
+class Chain:
+    """Chain number ``index`` of a run.
+
+    All its randomness in epoch t comes from streams named by (seed, chain, t): where an epoch starts from the
+    same state it ends in the same state, which is what makes an interrupted run resume to the same bits.
+    """
+
+    def __init__(
+        self, vae: VAE, settings: SamplingSettings, data: Tensor, index: int, seed: int
+    ) -> None:
+        self.index, self.seed, self.settings, self.data = index, seed, settings, data
+        self.batch_size = min(settings.batch_size, len(data))
+        self.steps_per_epoch = len(data) // self.batch_size
+        self.vae = copy.deepcopy(vae).to(data.device)
+        initialise(self.vae, torch_stream(seed, "chain", index, "initialisation"))
+        potential = Potential(len(data), self.batch_size, settings.temperature)
+        self.decoder = Part(self.vae.decoder, settings.decoder, potential)
+        self.encoder = Part(self.vae.encoder, settings.encoder, potential)
+        self.generator = torch.Generator(device=data.device)
+        self.adapt = True
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The two networks by name."""
+        return {"decoder": self.decoder, "encoder": self.encoder}
+
+    def begin_epoch(self, epoch: int) -> Tensor:
+        """Sets the streams, the prior and the adaptation of epoch t; returns its batches (steps, B) of row numbers."""
+        self.adapt = epoch <= self.settings.adaptation_epochs
+        for name, part in self.parts.items():
+            random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
+            part.resample_precision(self.settings.hyperprior, random)
+            part.virial.zero_()
+        self.generator.manual_seed(stream_seed(self.seed, "chain", self.index, "epoch", epoch))
+        order = torch.randperm(
+            len(self.data),
+            generator=torch_stream(self.seed, "chain", self.index, "order", epoch, device=self.data.device),
+            device=self.data.device,
+        )
+        # A partial last batch is left out: the order is new in every epoch, so nothing is left out for long.
+        return order[: self.steps_per_epoch * self.batch_size].view(self.steps_per_epoch, self.batch_size)
+
+    def step(self, rows: Tensor) -> Tensor:
+        """One step on the batch ``data[rows]``; returns its mean ELBO () without waiting for the device."""
+        x = unit_scale(self.data.index_select(0, rows))
+        noise = torch.empty(len(rows), self.vae.latent_size, device=x.device).normal_(generator=self.generator)
+        elbo = self.vae.elbo(x, noise)
+        elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
+        # Both gradients were taken at the same point: θ's uses the most recent φ, as in the paper.
+        self.encoder.step_(self.generator, self.adapt)
+        self.decoder.step_(self.generator, self.adapt)
+        return elbo.detach().mean()
+
+    def held_out_log_likelihood(self, x: Tensor, noise: Tensor) -> Tensor:
+        """log p̂(x) of held-out inputs (N,) in float64 with the given noise (K, Z), to watch the chain by."""
+        with torch.no_grad():
+            mean, log_std = self.vae.encode(x)
+            weights = [self.vae.log_weight(x, mean + log_std.exp() * eps, mean, log_std) for eps in noise]
+            return torch.stack(weights).logsumexp(0) - math.log(len(noise))
+
+    def tensors(self) -> dict[str, Tensor]:
+        """Everything the next epoch depends on, by name."""
+        return {f"{part}/{k}": v for part, p in self.parts.items() for k, v in p.tensors().items()}
+
+    def restore(self, tensors: Mapping[str, Tensor]) -> None:
+        """The inverse of :meth:`tensors`."""
+        for name, part in self.parts.items():
+            part.restore({k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")})

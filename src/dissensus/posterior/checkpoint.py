@@ -1,0 +1,110 @@
+"""A run's state on disk after every epoch, so that a run killed at any point resumes to the same bits.
+
+``state.safetensors`` holds the chains and the diagnostics and is replaced atomically each epoch; each draw is a
+file of its own, written once, before the state that counts it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import load_file, save_file
+from torch import Tensor
+
+from dissensus.atomic import atomic_path
+from dissensus.errors import CheckpointError
+
+__all__ = ["Checkpoint", "fingerprint"]
+
+FORMAT = "dissensus-checkpoint-1"
+
+
+def fingerprint(described: Mapping[str, Any], data: Tensor) -> str:
+    """A digest of the settings and of the training data: two runs may share a checkpoint only if it is equal."""
+    digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
+    digest.update(f"{tuple(data.shape)} {data.dtype}".encode())
+    for rows in data.split(4096):
+        digest.update(rows.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+class Checkpoint:
+    """The folder of one run."""
+
+    def __init__(self, folder: str | Path, run: str) -> None:
+        self.folder, self.run = Path(folder), run
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise CheckpointError(f"the checkpoint folder {self.folder} cannot be made: {error.strerror}") from error
+
+    @property
+    def _state(self) -> Path:
+        return self.folder / "state.safetensors"
+
+    def _draw(self, chain: int, epoch: int) -> Path:
+        return self.folder / f"draw-chain{chain:03d}-epoch{epoch:05d}.safetensors"
+
+    def save(self, epoch: int, tensors: Mapping[str, Tensor], diagnostics: Mapping[str, Any]) -> None:
+        """Replaces the state by that after ``epoch``."""
+        metadata = {
+            "format": FORMAT,
+            "run": self.run,
+            "epoch": str(epoch),
+            "diagnostics": json.dumps(diagnostics),
+        }
+        self._write(self._state, tensors, metadata)
+
+    def load(self) -> tuple[int, dict[str, Tensor], dict[str, Any]] | None:
+        """The last epoch with its tensors and diagnostics, or ``None`` where nothing was saved yet."""
+        if not self._state.exists():
+            return None
+        metadata = self._metadata(self._state)
+        if metadata.get("format") != FORMAT:
+            raise CheckpointError(f"{self._state} is not a checkpoint of this version: remove {self.folder}")
+        if metadata["run"] != self.run:
+            raise CheckpointError(
+                f"the checkpoint in {self.folder} was made with other settings or data: "
+                "give the run a folder of its own, or remove that one"
+            )
+        return int(metadata["epoch"]), self._read(self._state), json.loads(metadata["diagnostics"])
+
+    def save_draw(self, chain: int, epoch: int, tensors: Mapping[str, Tensor]) -> None:
+        """Keeps one draw."""
+        self._write(self._draw(chain, epoch), tensors, {"format": FORMAT, "run": self.run})
+
+    def load_draw(self, chain: int, epoch: int) -> dict[str, Tensor]:
+        """A draw that was kept."""
+        path = self._draw(chain, epoch)
+        if not path.exists():
+            raise CheckpointError(f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start anew")
+        return self._read(path)
+
+    def _write(self, path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
+        try:
+            with atomic_path(path) as temporary:
+                owned = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+                save_file(owned, temporary, metadata=metadata)
+        except (OSError, SafetensorError) as error:
+            raise CheckpointError(
+                f"the checkpoint {path} cannot be written ({error}): free some space or choose another folder"
+            ) from error
+
+    def _metadata(self, path: Path) -> dict[str, str]:
+        try:
+            with safe_open(path, framework="pt") as file:
+                return dict(file.metadata() or {})
+        except (OSError, SafetensorError) as error:
+            raise CheckpointError(f"{path} is damaged ({error}): remove {self.folder} and start anew") from error
+
+    def _read(self, path: Path) -> dict[str, Tensor]:
+        try:
+            return dict(load_file(path, device="cpu"))
+        except (OSError, SafetensorError) as error:
+            raise CheckpointError(f"{path} is damaged ({error}): remove {self.folder} and start anew") from error

@@ -1,0 +1,122 @@
+r"""Is the chain sampling? Numbers that tell, taken once an epoch.
+
+- :math:`\kappa = \varepsilon^2 \sqrt{V} / (2 \alpha)`: above 1 the minibatch alone brings more noise than the
+  dynamics can take; no noise is injected there and the coordinate runs hot by about κ.
+- kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1.
+- configurational temperature, the mean of w·∇U/P: the run's own measure of T; 1 when all is well (∇U is that of
+  the tempered potential).
+- R̂ between chains of the log-likelihoods of held-out inputs (split R̂, Gelman et al. 2013): 1 when the chains
+  cannot be told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from dissensus.posterior.part import Part
+from dissensus.posterior.sghmc import SGHMC, SGHMCState
+
+__all__ = ["Diagnostics", "EpochReport", "SamplerHealth", "sampler_health", "split_rhat"]
+
+
+@dataclass(frozen=True)
+class SamplerHealth:
+    """Of one sampled network of one chain at the end of one epoch."""
+
+    kappa_05: float
+    kappa_50: float
+    kappa_95: float
+    clamped_share: float
+    kinetic_temperature: float
+    configurational_temperature: float
+
+
+@dataclass(frozen=True)
+class EpochReport:
+    """What one chain did in one epoch (counted from 1)."""
+
+    chain: int
+    epoch: int
+    training_elbo: float
+    held_out_log_likelihood: float | None
+    seconds: float
+    health: Mapping[str, SamplerHealth] = field(default_factory=dict)
+    """By network name, for those that are sampled."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers for JSON."""
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> EpochReport:
+        """The inverse of :meth:`to_dict`."""
+        health = {name: SamplerHealth(**h) for name, h in data["health"].items()}
+        return cls(**{**data, "health": health})
+
+
+@dataclass(frozen=True)
+class Diagnostics:
+    """The reports of a run, and R̂ between its chains after each epoch."""
+
+    reports: tuple[EpochReport, ...] = ()
+    rhat: Mapping[int, float] = field(default_factory=dict)
+    """Median over held-out inputs, by epoch, from the first epoch that allows it."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers for JSON."""
+        return {
+            "reports": [report.to_dict() for report in self.reports],
+            "rhat": {str(epoch): value for epoch, value in self.rhat.items()},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Diagnostics:
+        """The inverse of :meth:`to_dict`."""
+        reports = tuple(EpochReport.from_dict(report) for report in data["reports"])
+        return cls(reports, {int(epoch): value for epoch, value in data["rhat"].items()})
+
+
+def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
+    """The health of a network after an epoch of ``steps`` steps; ``None`` for what is optimised."""
+    rule, state = part.rule, part.state
+    if not isinstance(rule, SGHMC) or not isinstance(state, SGHMCState):
+        return None
+    kappa = state.mean_square.sqrt() * (rule.step_size**2 / (2 * rule.momentum_decay))
+    thermal = rule.step_size**2 * rule.inverse_scale(state)
+    kinetic = (state.momentum.square() / thermal).mean(dtype=torch.float64)
+    # torch.quantile refuses more than 2^24 numbers; sorting does not.
+    ordered = kappa.sort().values
+    low, middle, high = (float(ordered[int(q * (len(ordered) - 1))]) for q in (0.05, 0.5, 0.95))
+    return SamplerHealth(
+        low,
+        middle,
+        high,
+        clamped_share=float((rule.noise_correction * kappa >= 1).double().mean()),
+        kinetic_temperature=float(kinetic),
+        configurational_temperature=float(part.virial) / steps,
+    )
+
+
+def split_rhat(series: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Split R̂ of series (C, n, ...) along the second axis: each chain is halved, halves are compared; shape (...).
+
+    >>> steady = np.random.default_rng(0).normal(size=(4, 100))
+    >>> bool(split_rhat(steady) < 1.05), bool(split_rhat(steady + np.arange(4)[:, None]) > 1.5)
+    (True, True)
+    """
+    half = series.shape[1] // 2
+    if half < 2:
+        raise ValueError(f"split R̂ needs at least 4 values a chain, got {series.shape[1]}")
+    halves = np.concatenate([series[:, :half], series[:, -half:]])
+    within = halves.var(axis=1, ddof=1).mean(axis=0)
+    between = halves.mean(axis=1).var(axis=0, ddof=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rhat = np.sqrt((half - 1) / half + between / within)
+    # Values that never move, equal in all chains, agree perfectly.
+    return np.where((within == 0) & (between == 0), 1.0, rhat)

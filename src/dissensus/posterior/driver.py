@@ -1,0 +1,222 @@
+"""The chain driver: from a model and unlabelled data to weight draws."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from dissensus.errors import DataError, DivergenceError
+from dissensus.models import VAE, architecture_config
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior.chain import Chain
+from dissensus.posterior.checkpoint import Checkpoint, fingerprint
+from dissensus.posterior.diagnostics import Diagnostics, EpochReport, sampler_health, split_rhat
+from dissensus.posterior.draws import WeightDraws
+from dissensus.posterior.engine import engine_for
+from dissensus.posterior.settings import SamplingSettings
+from dissensus.seeding import torch_stream
+
+__all__ = ["OnEpoch", "sample_posterior"]
+
+OnEpoch = Callable[[Sequence[EpochReport]], None]
+
+HELD_OUT_ROWS = 256  # enough for R̂; more would slow every epoch down
+HELD_OUT_SAMPLES = 8  # K of the log-likelihoods that the chains are watched by
+
+
+def sample_posterior(
+    vae: VAE,
+    data: Tensor,
+    settings: SamplingSettings,
+    *,
+    seed: int,
+    held_out: Tensor | None = None,
+    checkpoint: str | Path | None = None,
+    on_epoch: OnEpoch | None = None,
+) -> WeightDraws:
+    """Runs ``settings.chains`` chains on ``data`` and returns their draws.
+
+    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``vae`` gives the
+    architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every epoch, and the
+    same call made again goes on where it stopped, to the same bits.
+    """
+    if len(data) == 0:
+        raise DataError("there are no rows to train on")
+    run = _Run(vae, data, settings, seed, held_out, checkpoint)
+    for epoch in range(run.finished + 1, settings.epochs + 1):
+        reports = run.epoch(epoch)
+        if on_epoch is not None:
+            on_epoch(reports)
+    return run.draws()
+
+
+class _Run:
+    """The chains, what was kept of them, and the checkpoint that mirrors both."""
+
+    def __init__(
+        self,
+        vae: VAE,
+        data: Tensor,
+        settings: SamplingSettings,
+        seed: int,
+        held_out: Tensor | None,
+        checkpoint: str | Path | None,
+    ) -> None:
+        self.settings = settings
+        self.chains = [Chain(vae, settings, data, index, seed) for index in range(settings.chains)]
+        self.engine = engine_for(self.chains)
+        self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
+        noise = torch_stream(seed, "held-out noise")
+        self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)
+        self.kept: dict[tuple[int, int], dict[str, Tensor]] = {}
+        self.reports: list[EpochReport] = []
+        self.rhat: dict[int, float] = {}
+        self.watched: list[Tensor] = []  # an epoch's held-out log-likelihoods (C, n), for R̂
+        self.finished = 0
+        self.checkpoint: Checkpoint | None = None
+        if checkpoint is not None:
+            described = {"settings": settings.describe(), "seed": seed, "model": architecture_config(vae)}
+            self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data))
+            self._resume(self.checkpoint)
+
+    def epoch(self, epoch: int) -> list[EpochReport]:
+        """Runs one epoch of all chains, keeps its draws, and saves."""
+        started = time.perf_counter()
+        trace = self.engine.run_epoch(epoch).cpu()
+        seconds = (time.perf_counter() - started) / len(self.chains)
+        self._check_finite(trace, epoch)
+        watched = self._watch()
+        reports = [
+            EpochReport(
+                chain.index,
+                epoch,
+                float(trace[c].mean()),
+                None if watched is None else float(watched[c].mean()),
+                seconds,
+                {n: h for n, p in chain.parts.items() if (h := sampler_health(p, chain.steps_per_epoch))},
+            )
+            for c, chain in enumerate(self.chains)
+        ]
+        self._check_sane(reports)
+        self.reports += reports
+        if self.settings.keeps(epoch):
+            self._keep(epoch, watched)
+        self.finished = epoch
+        self._save()
+        return reports
+
+    def draws(self) -> WeightDraws:
+        """Everything kept, chain by chain."""
+        keys = sorted(self.kept)
+        first = self.chains[0]
+        decoder = torch.stack([self.kept[key]["decoder"] for key in keys])
+        chain = np.array([c for c, _ in keys], dtype=np.int64)
+        if self.settings.encoder.samples:
+            encoder = torch.stack([self.kept[key]["encoder"] for key in keys])
+            encoder_of = np.arange(len(keys))
+        else:
+            encoder = torch.stack([chain.encoder.weights.cpu() for chain in self.chains])
+            encoder_of = chain
+        return WeightDraws(
+            first.decoder.parameters.layout.split(decoder),
+            first.encoder.parameters.layout.split(encoder),
+            encoder_of.astype(np.int64),
+            chain,
+            np.array([t for _, t in keys], dtype=np.int64),
+            Diagnostics(tuple(self.reports), dict(self.rhat)),
+        )
+
+    def _watch(self) -> Tensor | None:
+        """Log-likelihoods of the held-out rows under every chain (C, n)."""
+        if self.held_out is None or len(self.held_out) == 0:
+            return None
+        rows = [chain.held_out_log_likelihood(self.held_out, self.noise) for chain in self.chains]
+        return torch.stack(rows).cpu()
+
+    def _keep(self, epoch: int, watched: Tensor | None) -> None:
+        for chain in self.chains:
+            draw = {"decoder": chain.decoder.weights.detach().cpu().clone()}
+            if self.settings.encoder.samples:
+                draw["encoder"] = chain.encoder.weights.detach().cpu().clone()
+            self.kept[chain.index, epoch] = draw
+            if self.checkpoint is not None:
+                self.checkpoint.save_draw(chain.index, epoch, draw)
+        if watched is not None:
+            self.watched.append(watched)
+            if len(self.watched) >= 4:
+                series = torch.stack(self.watched, dim=1).numpy()
+                self.rhat[epoch] = float(np.median(split_rhat(series)))
+
+    def _check_finite(self, trace: Tensor, epoch: int) -> None:
+        for chain, steps in zip(self.chains, trace, strict=True):
+            bad = ~torch.isfinite(steps)
+            broken = not all(bool(torch.isfinite(p.weights).all()) for p in chain.parts.values())
+            if bool(bad.any()) or broken:
+                step = int(bad.nonzero()[0]) + 1 if bool(bad.any()) else len(steps)
+                raise self._diverged(chain, f"became non-finite at step {step} of epoch {epoch}")
+
+    def _check_sane(self, reports: Sequence[EpochReport]) -> None:
+        """Finite but absurd is divergence too.
+
+        A chain may lose ELBO after its first epoch: thermal motion costs half a nat a weight, so P/(2N) an input.
+        Losing twice that and as much again as the first epoch's whole ELBO is no thermal motion.
+        """
+        for chain, report in zip(self.chains, reports, strict=True):
+            first = next((r for r in self.reports if r.chain == chain.index), report)
+            weights = sum(part.weights.numel() for part in chain.parts.values())
+            allowed = max(abs(first.training_elbo), 1.0) + weights / len(chain.data)
+            if report.training_elbo < first.training_elbo - allowed:
+                loss, before = -report.training_elbo, -first.training_elbo
+                raise self._diverged(
+                    chain,
+                    f"runs away: its negative ELBO is {loss:.4g} after {chain.steps_per_epoch} steps of "
+                    f"epoch {report.epoch}, from {before:.4g} in its first epoch",
+                )
+
+    def _diverged(self, chain: Chain, what: str) -> DivergenceError:
+        rates = ", ".join(
+            f"{name} {getattr(part.rule, 'step_size', None) or getattr(part.rule, 'learning_rate', None):g}"
+            for name, part in chain.parts.items()
+        )
+        last = next((r for r in reversed(self.reports) if r.chain == chain.index), None)
+        state = "there is no finite epoch before it" if last is None else (
+            f"last finite diagnostics, epoch {last.epoch}: ELBO {last.training_elbo:.5g}"
+            + "".join(
+                f", {name} kinetic temperature {h.kinetic_temperature:.3g}, κ median {h.kappa_50:.3g}, "
+                f"clamped {h.clamped_share:.0%}"
+                for name, h in last.health.items()
+            )
+        )
+        return DivergenceError(
+            f"chain {chain.index} {what} (step sizes: {rates}; {state}): lower the step size or adapt for longer"
+        )
+
+    def _save(self) -> None:
+        if self.checkpoint is None:
+            return
+        tensors = {f"{c.index}/{name}": t for c in self.chains for name, t in c.tensors().items()}
+        if self.watched:
+            tensors["watched"] = torch.stack(self.watched)
+        self.checkpoint.save(
+            self.finished, tensors, Diagnostics(tuple(self.reports), self.rhat).to_dict()
+        )
+
+    def _resume(self, checkpoint: Checkpoint) -> None:
+        saved = checkpoint.load()
+        if saved is None:
+            return
+        self.finished, tensors, diagnostics = saved
+        for chain in self.chains:
+            prefix = f"{chain.index}/"
+            chain.restore({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
+        self.watched = list(tensors["watched"]) if "watched" in tensors else []
+        restored = Diagnostics.from_dict(diagnostics)
+        self.reports, self.rhat = list(restored.reports), dict(restored.rhat)
+        for epoch in filter(self.settings.keeps, range(1, self.finished + 1)):
+            for chain in self.chains:
+                self.kept[chain.index, epoch] = checkpoint.load_draw(chain.index, epoch)

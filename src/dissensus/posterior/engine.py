@@ -1,0 +1,98 @@
+"""How the steps of an epoch are run: one by one, or recorded once and replayed on a GPU.
+
+Both give the same trajectory for the same noise; the plain loop is the reference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import torch
+from torch import Tensor
+
+from dissensus.posterior.chain import Chain
+
+__all__ = ["CapturedEngine", "EagerEngine", "Engine", "engine_for"]
+
+
+class Engine(Protocol):
+    """Runs one epoch of every chain and returns the mean ELBO of each step (C, steps)."""
+
+    def run_epoch(self, epoch: int) -> Tensor: ...  # noqa: D102
+
+
+class EagerEngine:
+    """One chain after the other, one step after the other."""
+
+    def __init__(self, chains: Sequence[Chain]) -> None:
+        self.chains = chains
+
+    def run_epoch(self, epoch: int) -> Tensor:
+        """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
+        return torch.stack(
+            [torch.stack([chain.step(rows) for rows in chain.begin_epoch(epoch)]) for chain in self.chains]
+        )
+
+
+class CapturedEngine:
+    """All chains' steps as one CUDA graph, each chain on a stream of its own.
+
+    The graph is recorded anew when adaptation ends, because the step is then another one.
+    """
+
+    def __init__(self, chains: Sequence[Chain]) -> None:
+        self.chains = chains
+        device = chains[0].data.device
+        self.rows = torch.zeros(len(chains), chains[0].batch_size, dtype=torch.int64, device=device)
+        self.elbo = torch.zeros(len(chains), dtype=torch.float64, device=device)
+        self.streams = [torch.cuda.Stream(device) for _ in chains]
+        self.graph: torch.cuda.CUDAGraph | None = None
+        self.captured_adapt: bool | None = None
+
+    def run_epoch(self, epoch: int) -> Tensor:
+        """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
+        order = self._begin(epoch)
+        if self.captured_adapt != self.chains[0].adapt:
+            self._capture()
+            # Recording ran real steps and was undone; the streams of randomness start over too.
+            order = self._begin(epoch)
+        assert self.graph is not None
+        trace = torch.empty(order.shape[0], len(self.chains), dtype=torch.float64, device=order.device)
+        for step, rows in enumerate(order):
+            self.rows.copy_(rows)
+            self.graph.replay()
+            trace[step].copy_(self.elbo)
+        return trace.T
+
+    def _begin(self, epoch: int) -> Tensor:
+        """Row numbers (steps, C, B)."""
+        return torch.stack([chain.begin_epoch(epoch) for chain in self.chains], dim=1)
+
+    def _capture(self) -> None:
+        before = [{k: v.clone() for k, v in chain.tensors().items()} for chain in self.chains]
+        self.graph = torch.cuda.CUDAGraph()
+        for chain in self.chains:
+            self.graph.register_generator_state(chain.generator)
+        for _ in range(3):  # lets libraries choose their kernels and allocate before anything is recorded
+            self._step_all()
+        torch.cuda.synchronize()
+        with torch.cuda.graph(self.graph):
+            self._step_all()
+        for chain, tensors in zip(self.chains, before, strict=True):
+            chain.restore(tensors)
+        self.captured_adapt = self.chains[0].adapt
+
+    def _step_all(self) -> None:
+        current = torch.cuda.current_stream()
+        for number, (chain, stream) in enumerate(zip(self.chains, self.streams, strict=True)):
+            stream.wait_stream(current)
+            with torch.cuda.stream(stream):
+                self.elbo[number].copy_(chain.step(self.rows[number]))
+        for stream in self.streams:
+            current.wait_stream(stream)
+
+
+def engine_for(chains: Sequence[Chain]) -> Engine:
+    """The fastest engine for the device the chains are on."""
+    return CapturedEngine(chains) if chains[0].data.is_cuda else EagerEngine(chains)

@@ -1,0 +1,61 @@
+"""The whole driver on a model whose posterior is known: data with unknown mean, decoder = a bias alone."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from dissensus.models import VAE, Gaussian
+from dissensus.posterior import SGHMC, SamplingSettings, sample_posterior
+
+N, D = 256, 400
+
+
+class Bias(nn.Module):
+    """A decoder that ignores z: its only weights are the mean of the data."""
+
+    def __init__(self):
+        super().__init__()
+        self.mean = nn.Parameter(torch.zeros(D))
+
+    def forward(self, z):
+        return self.mean.expand(len(z), D)
+
+
+class Uninformed(nn.Module):
+    """An encoder that always answers with the prior, so that the ELBO is log p(x) itself."""
+
+    def __init__(self):
+        super().__init__()
+        self.unused = nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        zero = x.new_zeros(len(x), 1) + 0 * self.unused
+        return zero, zero
+
+
+@pytest.mark.parametrize("temperature", [1.0, 4.0])
+def test_draws_have_the_posterior_s_mean_and_variance(temperature):
+    data = torch.randn(N, D, generator=torch.Generator().manual_seed(0)) + 2.0
+    vae = VAE(Uninformed(), Bias(), Gaussian(scale=1.0), (D,), 1)
+    settings = SamplingSettings.variant_1(
+        SGHMC(step_size=1e-2),
+        epochs=380,
+        burn_in=140,
+        thinning=12,
+        batch_size=16,
+        temperature=temperature,
+    )
+    draws = sample_posterior(vae, data, settings, seed=0)
+    means = draws.decoder["mean"][:].numpy().astype(float)
+    assert means.shape == (21, D)
+    # Prior precision is about 1/4 here and adds next to nothing to N = 256.
+    expected_variance = temperature / N
+    spread = means.var(axis=0, ddof=1).mean()
+    last = draws.diagnostics.reports[-1].health["decoder"]
+    # The share κ of the noise is left to the minibatches, which bring less: batches of one epoch do not overlap.
+    assert (1 - last.kappa_50) * 0.92 < spread / expected_variance < 1.08
+    error = means.mean(axis=0) - data.numpy().mean(axis=0)
+    assert np.abs(error.mean()) < 4 * np.sqrt(expected_variance / 21 / D) + 2.0 * 0.25 / N
+    assert last.kinetic_temperature == pytest.approx(1 / (1 - 0.025), rel=0.2)
+    assert last.clamped_share == 0

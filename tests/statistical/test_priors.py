@@ -1,0 +1,39 @@
+"""The Gibbs step of the Gamma hyperprior has the marginal it must have."""
+
+import numpy as np
+import pytest
+import torch
+from scipy import stats
+
+from dissensus.errors import SettingsError
+from dissensus.posterior import GammaHyperprior
+from dissensus.posterior.flat import Layout
+
+
+@pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (3.0, 0.5)])
+def test_marginal_of_a_weight_is_student_t(shape, rate):
+    """Alternating w | λ and λ | w from anywhere, w ends up t with 2a₀ degrees of freedom and scale √(b₀/a₀)."""
+    size = 20_000
+    layout = Layout(tuple(f"w{i}" for i in range(size)), ((1,),) * size)
+    hyperprior, random = GammaHyperprior(shape, rate), np.random.default_rng(0)
+    weights = torch.full((size,), 5.0)
+    for _ in range(15):
+        precision = hyperprior.resample(weights, layout, random).numpy()
+        weights = torch.tensor(random.normal(size=size) / np.sqrt(precision), dtype=torch.float32)
+    assert stats.kstest(weights.numpy(), stats.t(2 * shape, scale=(rate / shape) ** 0.5).cdf).pvalue > 1e-3
+
+
+def test_one_precision_a_tensor_with_the_conditional_mean():
+    layout = Layout(("a", "b"), ((100, 20), (5,)))
+    weights = torch.cat([torch.full((2000,), 0.1), torch.full((5,), 2.0)])
+    random = np.random.default_rng(1)
+    drawn = torch.stack([GammaHyperprior(1, 1).resample(weights, layout, random) for _ in range(4000)])
+    assert (drawn[:, :2000] == drawn[:, :1]).all()
+    assert (drawn[:, 2000:] == drawn[:, 2000:2001]).all()
+    assert float(drawn[:, 0].double().mean()) == pytest.approx((1 + 1000) / (1 + 10), rel=0.01)
+    assert float(drawn[:, -1].double().mean()) == pytest.approx((1 + 2.5) / (1 + 10), rel=0.05)
+
+
+def test_impossible_hyperprior_is_refused():
+    with pytest.raises(SettingsError, match="positive"):
+        GammaHyperprior(shape=0)
