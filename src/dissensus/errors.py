@@ -2,6 +2,7 @@
 
 __all__ = [
     "ArtifactError",
+    "CalibrationWarning",
     "CheckpointError",
     "DataError",
     "DissensusError",
@@ -32,3 +33,7 @@ class CheckpointError(DissensusError):
 
 class ArtifactError(DissensusError):
     """A saved detector is damaged, foreign, or newer than this package."""
+
+
+class CalibrationWarning(UserWarning):
+    """There are too few calibration rows for the false-alarm rate that was asked for."""

@@ -30,6 +30,7 @@ class Publisher:
                 pass
 
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server.daemon_threads = False  # so that closing waits for every answer to end
         self.url = f"http://127.0.0.1:{self.server.server_port}/"
         # A short poll, because shutting down waits for one.
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.02,), daemon=True)

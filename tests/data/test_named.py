@@ -132,13 +132,27 @@ def test_downloads_once_into_the_cache(publisher, tmp_path, monkeypatch):
     }
     published(publisher, monkeypatch, "kmnist", files)
     seen = set()
-    for _ in range(2):
+    for _ in range(2):  # the second time from the cache
         found = load_dataset("kmnist", "test", progress=lambda name, *_: seen.add(name))
         np.testing.assert_array_equal(found.images, IMAGES)
     assert publisher.requests == list(files)
     assert seen == set(files)
     stored = tmp_path / "cache" / "dissensus" / "KMNIST" / "raw"
     assert sorted(path.name for path in stored.iterdir()) == sorted(files)
+
+
+def test_a_broken_off_download_goes_on_where_it_stopped(publisher, monkeypatch):
+    files = {
+        "train-images-idx3-ubyte.gz": gzip.compress(idx(IMAGES)),
+        "train-labels-idx1-ubyte.gz": gzip.compress(idx(LABELS)),
+    }
+    published(publisher, monkeypatch, "mnist", files)
+    publisher.broken.add("train-labels-idx1-ubyte.gz")
+    with pytest.raises(DataError, match="broke off"):
+        load_dataset("mnist")
+    publisher.broken.clear()
+    np.testing.assert_array_equal(load_dataset("mnist").labels, LABELS)
+    assert publisher.requests == [*files, "train-labels-idx1-ubyte.gz"]
 
 
 def test_cifar10_is_unpacked_whole_from_one_archive(publisher, tmp_path, monkeypatch):
@@ -169,7 +183,7 @@ def test_a_wrong_checksum_is_reported_with_the_places(publisher, tmp_path, monke
 def test_files_that_do_not_belong_together_are_refused(tmp_path):
     folder = tmp_path / "work" / "data" / "MNIST" / "raw"
     write_mnist_like(folder, labels=LABELS[:3])
-    with pytest.raises(DataError, match="4 images but .* 3 labels"):
+    with pytest.raises(DataError, match=r"4 images but .* 3 labels"):
         load_dataset("mnist")
     write_mnist_like(folder, images=LABELS)
     with pytest.raises(DataError, match=r"must hold uint8 images \(N, H, W\)"):

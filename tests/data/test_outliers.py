@@ -102,7 +102,6 @@ def test_rotated_oblongs_are_stretched():
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_patches_are_the_same_patches_and_none_stays(rng, shape):
-    # Give every pixel its own value, wrapped into a byte, so that patches can be told apart.
     images = random_images(shape)
     made = shuffled_patches(images, rng)
     height, width = shape[1:3]

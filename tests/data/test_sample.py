@@ -37,7 +37,7 @@ def test_digits_are_enlarged_and_still_the_same_digits():
     assert large.dtype == np.uint8
     assert large.max() == 255
     assert large.min() == 0
-    # 28 = 3.5 × 8: averaging each image back over 7 × 7 fields of a 2-pixel grid must give the small one again.
+    # 28 is 3.5 × 8: doubled to 56, averages over fields of 7 × 7 must give the small images again.
     fine = large.repeat(2, axis=1).repeat(2, axis=2).astype(float)
     back = fine.reshape(1797, 8, 7, 8, 7).mean(axis=(2, 4)) / 255 * 16
     correlations = [np.corrcoef(a.ravel(), b.ravel())[0, 1] for a, b in zip(back, small, strict=True)]

@@ -90,6 +90,9 @@ def test_whatever_else_names_the_argument_and_what_is_accepted(tmp_path):
         tmp_path / "table.xyz",
         tmp_path / "absent",
         "mnits",
+        "",
+        "a" * 5000,
+        "\0",
         Path("mnist"),
         3,
         None,
@@ -98,7 +101,7 @@ def test_whatever_else_names_the_argument_and_what_is_accepted(tmp_path):
         with pytest.raises(DataError, match=r"^inputs.*accepted is an array") as caught:
             open_inputs(source, name="inputs")
         assert "\n" not in str(caught.value)
-    with pytest.raises(DataError, match="^inputs"):
+    with pytest.raises(DataError, match=r"^inputs"):
         open_inputs(torch.zeros(2, 8, 8, dtype=torch.bfloat16), name="inputs")
 
 

@@ -33,8 +33,8 @@ class Unusual(nn.Module):
 )
 def test_same_generator_same_weights(make):
     module, other = make(), make()
-    initialise(module, seeded(1))
     state = torch.random.get_rng_state()
+    initialise(module, seeded(1))
     initialise(other, seeded(1))
     assert torch.equal(state, torch.random.get_rng_state())
     first, second = weights(module), weights(other)

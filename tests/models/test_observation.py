@@ -83,11 +83,13 @@ def test_learned_scale_never_falls_below_its_floor():
 
 @pytest.mark.parametrize("model", [Categorical(), DiscretisedLogistic()])
 def test_eight_bit_pixels_find_their_level_in_single_precision(model):
-    """k/255 in float32 times 255 is not always k: each pixel must still get its own level's probability."""
+    """Whatever rounding k/255 went through on its way, a pixel gets its own level's probability."""
     k = torch.arange(256)
     parameters = torch.randn(1, model.parameters_per_dimension, 1, generator=torch.Generator().manual_seed(0))
     parameters = parameters.expand(256, -1, 1)
     from_single = model.log_prob((k.float() / 255)[:, None], parameters)
     assert from_single.exp().sum().item() == pytest.approx(1, abs=1e-5)
+    just_below = torch.nextafter(k.float() / 255, torch.tensor(-1.0))
+    assert torch.equal(model.log_prob(just_below[:, None], parameters), from_single)
     from_double = model.log_prob((k.double() / 255)[:, None], parameters)
     torch.testing.assert_close(from_single, from_double, rtol=1e-6, atol=1e-6)

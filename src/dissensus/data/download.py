@@ -44,7 +44,8 @@ def download_members(
         try:
             with tarfile.open(archive) as content:
                 for member in members:
-                    stream = content.extractfile(member)
+                    stored = content.getmember(member)
+                    stream = content.extractfile(stored) if stored.isfile() else None
                     if stream is None:
                         raise DataError(f"{url} holds {member}, but not as a regular file.")
                     target = Path(scratch, member.rsplit("/", 1)[-1])
@@ -70,6 +71,7 @@ def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
 
 def _receive(url: str, target: Path, md5: str, progress: Progress | None) -> Path:
     from http.client import HTTPException
+    from urllib.error import HTTPError
     from urllib.request import urlopen
 
     # MD5 because that is what the publishers list.
@@ -87,6 +89,9 @@ def _receive(url: str, target: Path, md5: str, progress: Progress | None) -> Pat
                     progress(url.rsplit("/", 1)[-1], received, expected)
             file.flush()
             os.fsync(file.fileno())
+    except HTTPError as refusal:
+        with refusal:  # it is the answer too, and holds the connection open
+            raise DataError(f"{url} cannot be downloaded ({refusal}).") from refusal
     except (OSError, HTTPException, ValueError) as error:
         raise DataError(f"{url} cannot be downloaded ({error}).") from error
     if expected is not None and received != expected:

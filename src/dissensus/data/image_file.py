@@ -19,7 +19,7 @@ __all__ = ["image_suffixes", "read_image"]
 
 # Formats Pillow can name but not decode by itself: stubs, and EPS, which would start an external program.
 _NOT_DECODED = {"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"}
-_GREY_MODES = {"1", "L", "LA", "La", "I", "F"}
+_GREY_MODES = {"1", "L", "LA", "La"}
 
 
 @cache
@@ -89,7 +89,7 @@ def _eight_bits(image: Image.Image, path: str | Path) -> Image.Image:
             raise DataError(f"{path} holds pixels outside 0..65535; save it with 8 bits per channel.")
         return Image.fromarray(((values + 128) // 257).astype(np.uint8))
     grey = image.mode in _GREY_MODES
-    if image.has_transparency_data:
+    if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
         layered = image.convert("RGBA")
         white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
         image = Image.alpha_composite(white, layered).convert("RGB")

@@ -103,19 +103,19 @@ def _download(
 
 
 def _fetch(entry: Entry, split: str, target: Path, progress: Progress | None) -> None:
-    origins = entry.files[split].values()
-    archives = {(origin.url, origin.md5) for origin in origins if origin.member is not None}
+    files = entry.files[split]
+    archives = {(origin.url, origin.md5) for origin in files.values() if origin.member is not None}
     for url, md5 in archives:
         # The archive is large and holds both splits: unpack all there is, so that it is fetched once.
         members = [
             origin.member
-            for files in entry.files.values()
-            for origin in files.values()
+            for part in entry.files.values()
+            for origin in part.values()
             if origin.member is not None and origin.url == url
         ]
         download_members(url, target, members, md5=md5, progress=progress)
-    for origin in origins:
-        if origin.member is None:
+    for file, origin in files.items():
+        if origin.member is None and not (target / file).is_file():
             download_file(origin.url, target, md5=origin.md5, progress=progress)
 
 

@@ -138,8 +138,8 @@ MADE_UP: Mapping[str, Callable[[Images, np.random.Generator], Images]] = Mapping
 def make_up(kind: str, images: Images, seed: int = 0) -> Images:
     """Outliers of the named ``kind`` (a key of ``MADE_UP``) from ``images``, the same for the same seed.
 
-    >>> make_up("inverted", np.zeros((1, 8, 8), np.uint8)).max()
-    np.uint8(255)
+    >>> make_up("inverted", np.full((1, 1, 3), 5, np.uint8)).tolist()
+    [[[250, 250, 250]]]
     """
     if kind not in MADE_UP:
         raise DataError(f"there is no made-up outlier {kind!r}; choose one of {', '.join(MADE_UP)}.")

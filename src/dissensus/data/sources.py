@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -46,17 +47,20 @@ def open_inputs(
     >>> open_inputs([[0.0, 1.0]]).shape
     (1, 2)
     """
-    if isinstance(source, str | Path) and (path := Path(source)).exists():
-        if path.is_dir():
-            return ImageFolder(path, size=size, channels=channels, on_error=on_error)
-        if path.suffix.lower() in image_suffixes():
-            return read_image(path, size=size, channels=channels)[None]
+    # Unlike Path's own, this is False for "" and for names no file could have.
+    path = Path(source) if isinstance(source, str | Path) and os.path.exists(source) else None  # noqa: PTH110
+    if path is not None and path.is_dir():
+        return ImageFolder(path, size=size, channels=channels, on_error=on_error)
+    if path is not None and path.suffix.lower() in image_suffixes():
+        return read_image(path, size=size, channels=channels)[None]
     if isinstance(source, ImageFolder):
         return source
     if size is not None or channels is not None:
         raise DataError(f"{name}: a size and channels can be asked of image files and folders only.")
+    if path is not None:
+        return _from_file(path, name)
     if isinstance(source, str | Path):
-        return _from_file(path, name) if path.exists() else _from_name(source, name, progress)
+        return _from_name(source, name, progress)
     if isinstance(source, Dataset):
         return source.images
     return _from_memory(source, name)

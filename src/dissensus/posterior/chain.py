@@ -11,6 +11,7 @@ from torch import Tensor
 
 from dissensus.models import VAE, initialise
 from dissensus.models.inputs import unit_scale
+from dissensus.posterior.draws import load_weights
 from dissensus.posterior.part import Part
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.settings import SamplingSettings
@@ -34,6 +35,8 @@ class Chain:
         self.steps_per_epoch = len(data) // self.batch_size
         self.vae = copy.deepcopy(vae).to(data.device)
         initialise(self.vae, torch_stream(seed, "chain", index, "initialisation"))
+        # What is frozen is no part of a draw: it must stay what the draws will be scored with.
+        load_weights(self.vae, {name: p for name, p in vae.named_parameters() if not p.requires_grad})
         potential = Potential(len(data), self.batch_size, settings.temperature)
         self.decoder = Part(self.vae.decoder, settings.decoder, potential)
         self.encoder = Part(self.vae.encoder, settings.encoder, potential)

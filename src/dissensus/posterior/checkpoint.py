@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import load_file, save_file
+from safetensors.torch import save_file
 from torch import Tensor
 
 from dissensus.atomic import atomic_path
@@ -25,12 +24,13 @@ __all__ = ["Checkpoint", "fingerprint"]
 FORMAT = "dissensus-checkpoint-1"
 
 
-def fingerprint(described: Mapping[str, Any], data: Tensor) -> str:
-    """A digest of the settings and of the training data: two runs may share a checkpoint only if it is equal."""
+def fingerprint(described: Mapping[str, Any], *tensors: Tensor) -> str:
+    """A digest of settings and of data: two runs may share a checkpoint only if theirs are equal."""
     digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
-    digest.update(f"{tuple(data.shape)} {data.dtype}".encode())
-    for rows in data.split(4096):
-        digest.update(rows.cpu().contiguous().numpy().tobytes())
+    for tensor in tensors:
+        digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
+        for rows in tensor.detach().split(4096):  # copied off the device and hashed in pieces
+            digest.update(rows.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
 
@@ -63,17 +63,14 @@ class Checkpoint:
 
     def load(self) -> tuple[int, dict[str, Tensor], dict[str, Any]] | None:
         """The last epoch with its tensors and diagnostics, or ``None`` where nothing was saved yet."""
-        if not self._state.exists():
+        saved = self._read(self._state) if self._state.exists() else None
+        # A process that was killed while it wrote has left its unfinished files behind.
+        for unfinished in self.folder.glob(".*.safetensors.*.tmp"):
+            unfinished.unlink(missing_ok=True)
+        if saved is None:
             return None
-        metadata = self._metadata(self._state)
-        if metadata.get("format") != FORMAT:
-            raise CheckpointError(f"{self._state} is not a checkpoint of this version: remove {self.folder}")
-        if metadata["run"] != self.run:
-            raise CheckpointError(
-                f"the checkpoint in {self.folder} was made with other settings or data: "
-                "give the run a folder of its own, or remove that one"
-            )
-        return int(metadata["epoch"]), self._read(self._state), json.loads(metadata["diagnostics"])
+        tensors, metadata = saved
+        return int(metadata["epoch"]), tensors, json.loads(metadata["diagnostics"])
 
     def save_draw(self, chain: int, epoch: int, tensors: Mapping[str, Tensor]) -> None:
         """Keeps one draw."""
@@ -84,7 +81,7 @@ class Checkpoint:
         path = self._draw(chain, epoch)
         if not path.exists():
             raise CheckpointError(f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start anew")
-        return self._read(path)
+        return self._read(path)[0]
 
     def _write(self, path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:
         try:
@@ -96,15 +93,21 @@ class Checkpoint:
                 f"the checkpoint {path} cannot be written ({error}): free some space or choose another folder"
             ) from error
 
-    def _metadata(self, path: Path) -> dict[str, str]:
+    def _read(self, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
+        """The tensors of one of this run's files, and its metadata."""
         try:
             with safe_open(path, framework="pt") as file:
-                return dict(file.metadata() or {})
+                metadata = dict(file.metadata() or {})
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         except (OSError, SafetensorError) as error:
-            raise CheckpointError(f"{path} is damaged ({error}): remove {self.folder} and start anew") from error
-
-    def _read(self, path: Path) -> dict[str, Tensor]:
-        try:
-            return dict(load_file(path, device="cpu"))
-        except (OSError, SafetensorError) as error:
-            raise CheckpointError(f"{path} is damaged ({error}): remove {self.folder} and start anew") from error
+            raise CheckpointError(
+                f"{path} is damaged ({error}): remove {self.folder} and start anew"
+            ) from error
+        if metadata.get("format") != FORMAT:
+            raise CheckpointError(f"{path} is not a checkpoint of this version: remove {self.folder}")
+        if metadata.get("run") != self.run:
+            raise CheckpointError(
+                f"the checkpoint {path} was made with other settings or data: "
+                "give the run a folder of its own, or remove that one"
+            )
+        return tensors, metadata

@@ -83,9 +83,9 @@ class Diagnostics:
 
 
 def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
-    """The health of a network after an epoch of ``steps`` steps; ``None`` for what is optimised."""
+    """The health of a network after an epoch of ``steps`` steps; ``None`` for what is not sampled."""
     rule, state = part.rule, part.state
-    if not isinstance(rule, SGHMC) or not isinstance(state, SGHMCState):
+    if not isinstance(rule, SGHMC) or not isinstance(state, SGHMCState) or not part.weights.numel():
         return None
     kappa = state.mean_square.sqrt() * (rule.step_size**2 / (2 * rule.momentum_decay))
     thermal = rule.step_size**2 * rule.inverse_scale(state)

@@ -81,7 +81,10 @@ class _Run:
         self.checkpoint: Checkpoint | None = None
         if checkpoint is not None:
             described = {"settings": settings.describe(), "seed": seed, "model": architecture_config(vae)}
-            self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data))
+            # Of a user's own networks only the weights they start from can be described.
+            start = [part.weights for chain in self.chains for part in chain.parts.values()]
+            watched = [] if self.held_out is None else [self.held_out]
+            self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data, *watched, *start))
             self._resume(self.checkpoint)
 
     def epoch(self, epoch: int) -> list[EpochReport]:

@@ -30,7 +30,7 @@ class Layout:
         """Named views of a flat tensor (..., P), each of shape (..., *shape)."""
         pieces = flat.split(self.sizes, dim=-1)
         return {
-            name: piece.view(*flat.shape[:-1], *shape)
+            name: piece.view(flat.shape[:-1] + shape)
             for name, piece, shape in zip(self.names, pieces, self.shapes, strict=True)
         }
 

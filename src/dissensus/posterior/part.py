@@ -43,10 +43,12 @@ class Part:
     def step_(self, generator: torch.Generator, adapt: bool) -> None:
         """Moves the weights by the gradient that backward has left, and clears it."""
         gradient, weights = self.parameters.gradient, self.weights
+        if not weights.numel():  # a network may have nothing to learn
+            return
         if isinstance(self.rule, SGHMC):
             assert isinstance(self.state, SGHMCState)
             self.potential.full_gradient_(gradient, weights, self.precision)
-            self.virial.add_(torch.dot(weights, gradient) / max(weights.numel(), 1))
+            self.virial.add_(torch.dot(weights, gradient) / weights.numel())
             noise = torch.empty_like(weights).normal_(generator=generator)
             self.rule.step_(self.state, weights, gradient, noise, adapt)
         elif isinstance(self.rule, Adam):

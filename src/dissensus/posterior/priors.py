@@ -35,7 +35,7 @@ class GammaHyperprior:
     def resample(self, weights: Tensor, layout: Layout, random: np.random.Generator) -> Tensor:
         """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal within a tensor."""
         squares = [float(part.double().square().sum()) for part in layout.split(weights).values()]
-        sizes = np.asarray(layout.sizes)
+        sizes = np.asarray(layout.sizes, dtype=np.int64)
         # NumPy's gamma takes a scale, the inverse of the rate.
         precisions = random.gamma(self.shape + sizes / 2, 1.0 / (self.rate + np.asarray(squares) / 2))
         per_tensor = torch.as_tensor(precisions, dtype=torch.float32)

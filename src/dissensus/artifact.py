@@ -1,0 +1,179 @@
+"""The saved detector: a folder of JSON and safetensors that never executes anything.
+
+``config.json`` says what the detector is and holds the digest of every other file; ``draws.safetensors`` holds the
+weights, ``calibration.safetensors`` what the scores and decisions learnt, ``diagnostics.json`` the sampler's health.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from safetensors import SafetensorError
+from safetensors.numpy import load_file as load_arrays
+from safetensors.numpy import save_file as save_arrays
+from safetensors.torch import load_file as load_tensors
+from safetensors.torch import save_file as save_tensors
+
+from dissensus.errors import ArtifactError
+from dissensus.posterior import Diagnostics, WeightDraws
+
+__all__ = ["Artifact", "read_artifact", "write_artifact"]
+
+FORMAT = "dissensus-gate"
+FORMAT_VERSION = 1
+CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS = (
+    "config.json",
+    "draws.safetensors",
+    "calibration.safetensors",
+    "diagnostics.json",
+)
+
+
+@dataclass(frozen=True)
+class Artifact:
+    """What is saved of a detector."""
+
+    config: Mapping[str, Any]
+    """JSON values only."""
+    draws: WeightDraws
+    calibration: Mapping[str, NDArray[Any]]
+
+
+def write_artifact(folder: str | Path, artifact: Artifact) -> None:
+    """Writes the folder as a whole: whatever stood there before is replaced at once, or not at all."""
+    folder = Path(folder)
+    if folder.exists() and not _is_replaceable(folder):
+        raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+    except OSError as error:
+        raise ArtifactError(f"{folder} cannot be written ({error.strerror}): choose another place") from error
+    try:
+        _write_files(temporary, artifact)
+        _replace(folder, temporary)
+    except (OSError, SafetensorError) as error:
+        raise ArtifactError(f"{folder} cannot be written ({error}): free some space or choose another place") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def read_artifact(folder: str | Path) -> Artifact:
+    """Reads what :func:`write_artifact` wrote, after checking every file against its digest."""
+    folder = Path(folder)
+    config = _read_config(folder)
+    for name, digest in config["files"].items():
+        if name not in (DRAWS, CALIBRATION, DIAGNOSTICS):
+            raise ArtifactError(f"{folder / CONFIG} names a file that no detector has: save the detector anew")
+        _check_file(folder / name, digest)
+    try:
+        tensors = load_tensors(folder / DRAWS, device="cpu")
+        calibration = load_arrays(folder / CALIBRATION)
+        diagnostics = Diagnostics.from_dict(json.loads((folder / DIAGNOSTICS).read_text("utf-8")))
+        draws = _unpack_draws(tensors, diagnostics)
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise ArtifactError(f"{folder} does not hold a whole detector ({error}): save it anew") from error
+    return Artifact(config["detector"], draws, calibration)
+
+
+def _write_files(folder: Path, artifact: Artifact) -> None:
+    save_tensors(_pack_draws(artifact.draws), folder / DRAWS)
+    arrays = {name: np.ascontiguousarray(array) for name, array in artifact.calibration.items()}
+    save_arrays(arrays, folder / CALIBRATION)
+    (folder / DIAGNOSTICS).write_text(json.dumps(artifact.draws.diagnostics.to_dict(), indent=1), "utf-8")
+    config = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "files": {name: _digest(folder / name) for name in (DRAWS, CALIBRATION, DIAGNOSTICS)},
+        "detector": dict(artifact.config),
+    }
+    (folder / CONFIG).write_text(json.dumps(config, indent=2), "utf-8")
+    for path in folder.iterdir():
+        with path.open("rb+") as file:
+            os.fsync(file.fileno())
+    folder.chmod(0o755)
+
+
+def _replace(folder: Path, by: Path) -> None:
+    """Moves ``by`` to ``folder``; an older detector there is moved aside first and removed last."""
+    if not folder.exists():
+        by.rename(folder)
+        return
+    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
+    folder.rename(aside / folder.name)
+    try:
+        by.rename(folder)
+    except OSError:
+        (aside / folder.name).rename(folder)
+        raise
+    finally:
+        shutil.rmtree(aside, ignore_errors=True)
+
+
+def _is_replaceable(folder: Path) -> bool:
+    if not folder.is_dir():
+        return False
+    names = {path.name for path in folder.iterdir()}
+    return not names or (CONFIG in names and names <= {CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS})
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    if not path.is_file():
+        raise ArtifactError(f"{folder} holds no saved detector: there is no {CONFIG} in it")
+    try:
+        config = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise ArtifactError(f"{path} cannot be read ({error}): save the detector anew") from error
+    if not isinstance(config, dict) or config.get("format") != FORMAT:
+        raise ArtifactError(f"{path} is not the configuration of a dissensus detector")
+    version = config.get("format_version")
+    if not isinstance(version, int) or version > FORMAT_VERSION:
+        raise ArtifactError(
+            f"{folder} was saved by a newer dissensus (format {version}, this one reads {FORMAT_VERSION}): upgrade it"
+        )
+    if not isinstance(config.get("files"), dict) or not isinstance(config.get("detector"), dict):
+        raise ArtifactError(f"{path} lacks a part: save the detector anew")
+    return config
+
+
+def _check_file(path: Path, digest: object) -> None:
+    if not path.is_file():
+        raise ArtifactError(f"{path} is missing: save the detector anew")
+    if _digest(path) != digest:
+        raise ArtifactError(f"{path} is truncated or was altered (its digest differs): save the detector anew")
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _pack_draws(draws: WeightDraws) -> dict[str, torch.Tensor]:
+    packed = {f"decoder/{name}": stack[:].contiguous() for name, stack in draws.decoder.items()}
+    packed |= {f"encoder/{name}": stack[:].contiguous() for name, stack in draws.encoder.items()}
+    packed |= {
+        name: torch.from_numpy(array)
+        for name, array in (("encoder_of", draws.encoder_of), ("chain", draws.chain), ("epoch", draws.epoch))
+    }
+    return packed
+
+
+def _unpack_draws(tensors: Mapping[str, torch.Tensor], diagnostics: Diagnostics) -> WeightDraws:
+    parts = {
+        part: {n.removeprefix(f"{part}/"): t for n, t in tensors.items() if n.startswith(f"{part}/")}
+        for part in ("decoder", "encoder")
+    }
+    encoder_of, chain, epoch = (tensors[name].numpy() for name in ("encoder_of", "chain", "epoch"))
+    return WeightDraws(parts["decoder"], parts["encoder"], encoder_of, chain, epoch, diagnostics)

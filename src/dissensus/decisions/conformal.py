@@ -1,0 +1,49 @@
+"""Split-conformal p-values: how unusual a score is among those of inliers that nothing else has seen.
+
+If inputs are exchangeable with the n calibration inputs, P(p ≤ t) ≤ t for every t, whatever the score is.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from dissensus.errors import SettingsError
+
+__all__ = ["conformal_p_values", "conformal_threshold", "least_calibration_size"]
+
+
+def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
+    """p = (1 + #{calibration scores ≥ s})/(n + 1) for scores (N,), higher = more unusual.
+
+    >>> conformal_p_values([1.0, 2.0, 3.0], [0.0, 2.5, 9.0])
+    array([1.  , 0.5 , 0.25])
+    """
+    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
+    below = np.searchsorted(ordered, np.asarray(scores, dtype=np.float64), side="left")
+    return (1.0 + len(ordered) - below) / (len(ordered) + 1.0)
+
+
+def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> float:
+    """The t with p(s) ≤ α exactly where s > t; infinite where so few calibration scores allow no alarm at all.
+
+    >>> conformal_threshold(range(1, 20), 0.05), conformal_threshold(range(1, 19), 0.05)
+    (19.0, inf)
+    """
+    if not 0 < false_alarm_rate < 1:
+        raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {false_alarm_rate}")
+    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
+    # The tolerance keeps α(n+1) = 1.0 from becoming 0.999… and losing an alarm.
+    allowed = math.floor(false_alarm_rate * (len(ordered) + 1) + 1e-9)
+    return float(ordered[-allowed]) if allowed >= 1 else math.inf
+
+
+def least_calibration_size(false_alarm_rate: float) -> int:
+    """How many calibration inputs it takes before any alarm at this rate is possible.
+
+    >>> least_calibration_size(0.01)
+    99
+    """
+    return math.ceil(1 / false_alarm_rate - 1e-9) - 1
