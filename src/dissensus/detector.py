@@ -49,7 +49,7 @@ OnProgress = Callable[[str, int, int], None]
 LEAST_ROWS = 5
 FOLDER_BATCH = 1024  # pictures of a folder that are in memory at once while scoring
 NOISE_FLOOR_ROWS = 64
-SPLIT = {"train": 0.8, "validation": 0.05, "calibration": 0.15}
+LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
 
 
 class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -59,7 +59,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     variant
         1 samples the decoder and optimises an encoder a chain, 2 samples both (the paper's two variants).
-    score
+    statistic
         How disagreement becomes one number: a name from ``dissensus.scores.SCORES``.
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag.
@@ -113,7 +113,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         variant: int = 1,
-        score: str = "kl",
+        statistic: str = "kl",
         false_alarm_rate: float = 0.05,
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
@@ -131,7 +131,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.variant = variant
-        self.score = score
+        self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
         self.observation = observation
         self.latent_size = latent_size
@@ -166,7 +166,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_settings()
         array = self._training_array(X)
         seed = self._root_seed()
-        rows = split(len(array), SPLIT, seed=seed)
+        rows = split(len(array), _fractions(len(array)), seed=seed)
         self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
         self.input_shape_ = array.shape[1:]
         parts = {name: to_tensor(self._standardised(array[index])) for name, index in rows.items()}
@@ -195,7 +195,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.noise_floor_ = noise_floor(
             self.vae_, self.draws_, validation[:NOISE_FLOOR_ROWS], samples=self.samples, seed=self.seed_
         )
-        self.score_ = score(self.score)
+        self.score_ = score(self.statistic)
         if isinstance(self.score_, FittedScore):
             self.score_.fit(self._likelihoods(validation).values)
         matrix = self._likelihoods(calibration, on_progress=on_progress, stage="calibrating")
@@ -298,7 +298,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
                 gate.feature_names_in_ = np.array(config["feature_names"], dtype=object)
             gate.seed_, gate.noise_floor_ = config["seed"], config["noise_floor"]
             gate.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
-            gate.score_ = score(gate.score)
+            gate.score_ = score(gate.statistic)
             if isinstance(gate.score_, FittedScore):
                 state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
                 gate.score_.restore(state)
@@ -314,9 +314,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Refuses what cannot work before any work is done."""
         if self.variant not in (1, 2):
             raise SettingsError(f"variant must be 1 or 2, got {self.variant!r}")
-        score(self.score)
-        if self.draws < SCORES[self.score].least_draws:
-            raise SettingsError(f"the score {self.score!r} needs at least two draws, got draws={self.draws}")
+        score(self.statistic)
+        if self.draws < SCORES[self.statistic].least_draws:
+            raise SettingsError(f"the statistic {self.statistic!r} needs at least two draws, got draws={self.draws}")
         if self.chains < 1 or self.draws % self.chains:
             raise SettingsError(f"draws={self.draws} must be a multiple of chains={self.chains}")
         if not 0 < self.false_alarm_rate < 1:
@@ -343,7 +343,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _build(self, shape: tuple[int, ...], seed: int) -> VAE:
         model: str | ObservationModel = self.observation
         if model == "auto":
-            model = "bernoulli" if len(shape) == 3 else observation("gaussian", scale=None)
+            model = "bernoulli" if len(shape) == 3 else observation("gaussian", scale=None, floor=LEAST_SCALE)
         if self.encoder is not None and self.decoder is not None and self.latent_size is not None:
             return VAE(self.encoder, self.decoder, observation(model), shape, self.latent_size)
         return build_vae(
@@ -417,7 +417,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, *, reset: bool) -> NDArray[Any]:
         """Rows (N, D) of finite float64 or images (N, H, W, C), of the shape the detector knows."""
-        if np.ndim(X) > 2 and not hasattr(X, "columns"):
+        if _dimensions(X) > 2:
             expected = None if reset else self.input_shape_
             if expected is not None and len(expected) == 1:
                 raise DataError(f"X has shape {np.shape(X)}, and this detector takes rows of {expected[0]} numbers")
@@ -449,3 +449,15 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
+
+
+def _dimensions(X: Any) -> int:
+    """Axes of an array or of nested lists; whatever else there is, scikit-learn's check takes as a table."""
+    return np.ndim(X) if isinstance(X, list | tuple) else getattr(X, "ndim", 2)
+
+
+def _fractions(rows: int) -> dict[str, float]:
+    """A twentieth for validation and three for calibration, at least a row each; the rest for training."""
+    validation, calibration = max(1, rows // 20), max(1, 3 * rows // 20)
+    training = rows - validation - calibration
+    return {"train": training / rows, "validation": validation / rows, "calibration": calibration / rows}

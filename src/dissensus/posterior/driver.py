@@ -27,6 +27,7 @@ OnEpoch = Callable[[Sequence[EpochReport]], None]
 
 HELD_OUT_ROWS = 256  # enough for R̂; more would slow every epoch down
 HELD_OUT_SAMPLES = 8  # K of the log-likelihoods that the chains are watched by
+RUNAWAY = 2.0  # how much worse than at its start, and than thermal motion explains, a chain may become
 
 
 def sample_posterior(
@@ -69,6 +70,7 @@ class _Run:
     ) -> None:
         self.settings = settings
         self.chains = [Chain(vae, settings, data, index, seed) for index in range(settings.chains)]
+        self.start = [chain.noiseless_elbo() for chain in self.chains]
         self.engine = engine_for(self.chains)
         self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
@@ -93,6 +95,7 @@ class _Run:
         trace = self.engine.run_epoch(epoch).cpu()
         seconds = (time.perf_counter() - started) / len(self.chains)
         self._check_finite(trace, epoch)
+        self._check_sane(epoch)
         watched = self._watch()
         reports = [
             EpochReport(
@@ -105,7 +108,6 @@ class _Run:
             )
             for c, chain in enumerate(self.chains)
         ]
-        self._check_sane(reports)
         self.reports += reports
         if self.settings.keeps(epoch):
             self._keep(epoch, watched)
@@ -163,22 +165,20 @@ class _Run:
                 step = int(bad.nonzero()[0]) + 1 if bool(bad.any()) else len(steps)
                 raise self._diverged(chain, f"became non-finite at step {step} of epoch {epoch}")
 
-    def _check_sane(self, reports: Sequence[EpochReport]) -> None:
+    def _check_sane(self, epoch: int) -> None:
         """Finite but absurd is divergence too.
 
-        A chain may lose ELBO after its first epoch: thermal motion costs half a nat a weight, so P/(2N) an input.
-        Losing twice that and as much again as the first epoch's whole ELBO is no thermal motion.
+        Weights may fit worse than those they started from: thermal motion costs half a nat each, P/(2N) an input.
+        Losing RUNAWAY times that and the whole ELBO at the start is no thermal motion.
         """
-        for chain, report in zip(self.chains, reports, strict=True):
-            first = next((r for r in self.reports if r.chain == chain.index), report)
+        for chain, start in zip(self.chains, self.start, strict=True):
             weights = sum(part.weights.numel() for part in chain.parts.values())
-            allowed = max(abs(first.training_elbo), 1.0) + weights / len(chain.data)
-            if report.training_elbo < first.training_elbo - allowed:
-                loss, before = -report.training_elbo, -first.training_elbo
+            now = chain.noiseless_elbo()
+            if not now >= start - RUNAWAY * (max(abs(start), 1.0) + weights / (2 * len(chain.data))):
                 raise self._diverged(
                     chain,
-                    f"runs away: its negative ELBO is {loss:.4g} after {chain.steps_per_epoch} steps of "
-                    f"epoch {report.epoch}, from {before:.4g} in its first epoch",
+                    f"runs away: its negative ELBO is {-now:.4g} after {chain.steps_per_epoch} steps of "
+                    f"epoch {epoch}, from {-start:.4g} at its start",
                 )
 
     def _diverged(self, chain: Chain, what: str) -> DivergenceError:

@@ -40,6 +40,10 @@ class SamplingSettings:
             value = getattr(self, name)
             if not isinstance(value, int) or value < 1:
                 raise SettingsError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if not self.temperature > 0:
+            raise SettingsError(f"temperature must be above 0, got {self.temperature}")
+        if self.adaptation is not None and (not isinstance(self.adaptation, int) or self.adaptation < 0):
+            raise SettingsError(f"adaptation must be a whole number of at least 0, got {self.adaptation!r}")
         if self.burn_in > self.epochs:
             raise SettingsError(
                 f"burn_in={self.burn_in} leaves no draw of epochs={self.epochs}: lower it or run longer"

@@ -54,6 +54,10 @@ class SGHMC:
     floor: float = 1e-8
     """δ, which also bounds V from below: a weight that never had a gradient must not get an infinite step."""
 
+    bound: float = 100.0
+    """Largest |m·G| that is believed. It is about 1 in a settled chain; without a bound one freak batch after the
+    scales were frozen can throw a chain out for good."""
+
     samples: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -79,7 +83,7 @@ class SGHMC:
         noise_variance = m * (2 * self.step_size**2 * self.momentum_decay)
         noise_variance.sub_(self.noise_correction * self.step_size**4).clamp_(min=0)
         v.mul_(1 - self.momentum_decay)
-        v.addcmul_(m, gradient, value=-(self.step_size**2))
+        v.sub_((m * gradient).clamp_(-self.bound, self.bound), alpha=self.step_size**2)
         v.addcmul_(noise_variance.sqrt_(), noise)
         weights.add_(v)
 

@@ -1,0 +1,201 @@
+"""The paper's section 5.2: which points of the latent space are unlike the data?
+
+There is no ground truth, so the paper makes one: an ensemble of classifiers looks at what a point decodes to,
+and the half of the points they disagree on least is called in-distribution.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from rich.console import Console
+from torch import Tensor, nn
+
+from dissensus.atomic import atomic_path
+from dissensus.bench.paper.benchmarks import BENCHMARKS, FULL, QUICK, load_training
+from dissensus.bench.paper.classifiers import class_probabilities, mutual_information, train_classifier
+from dissensus.bench.paper.presets import BenchPreset, find_preset
+from dissensus.bench.paper.records import gpu_name
+from dissensus.bench.paper.runs import run_diagnostics
+from dissensus.data import load_dataset
+from dissensus.evaluation import environment, evaluate, write_record
+from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples
+from dissensus.models import VAE, architecture_config
+from dissensus.models.inputs import to_tensor, unit_scale
+from dissensus.posterior import WeightDraws, load_weights, sample_posterior
+from dissensus.seeding import stream_seed, torch_stream
+
+__all__ = ["LATENT_FULL", "LATENT_QUICK", "LatentSettings", "latent_path", "measure_latent", "proxy_scores"]
+
+
+@dataclass(frozen=True)
+class LatentSettings:
+    """N, b, L and J are the paper's; draws and samples bound the cost of N · L · M · K decodings."""
+
+    points: int = 10_000
+    variance: float = 10_000.0
+    inputs: int = 32
+    classifiers: int = 5
+    classifier_epochs: int = 5
+    neighbours: int = 100
+    draws: int = 16
+    samples: int = 8
+
+
+LATENT_FULL = LatentSettings()
+LATENT_QUICK = LatentSettings(points=500, inputs=8, classifier_epochs=1, draws=6, samples=4)
+
+
+def latent_path(output: Path, preset: str, seed: int) -> Path:
+    """Where the record of a preset and seed is."""
+    return output / "latent" / f"{preset}-seed{seed}.json"
+
+
+def measure_latent(
+    output: Path, preset: str, seed: int, *, quick: bool, device: torch.device, console: Console
+) -> Path:
+    """Samples BVAE₁ on FashionMNIST, labels the points by the classifiers and writes the scores' record."""
+    path = latent_path(output, preset, seed)
+    if path.exists():
+        console.print(f"{path} is there already")
+        return path
+    settings = LATENT_QUICK if quick else LATENT_FULL
+    own = _one_chain(find_preset(preset, quick=quick), settings.draws)
+    started = time.perf_counter()
+    vae, draws, training = _sample(own, seed, quick, device)
+    console.print(
+        f"latent, {preset}, seed {seed}: {len(draws)} draws after {time.perf_counter() - started:.1f} s"
+    )
+    z = torch.randn(settings.points, vae.latent_size, generator=torch_stream(seed, "paper", "latent points"))
+    z *= settings.variance**0.5
+    networks = _classifiers(settings, seed, quick, device)
+    proxy = proxy_scores(
+        vae, draws, networks, z, inputs=settings.inputs, seed=stream_seed(seed, "proxy"), device=device
+    )
+    console.print(f"proxy labels after {time.perf_counter() - started:.1f} s")
+
+    means, log_stds = _encodings(vae, draws, training)
+    scores = {
+        "BVAE1": expected_disagreement(
+            vae,
+            draws,
+            z,
+            inputs=settings.inputs,
+            samples=settings.samples,
+            seed=stream_seed(seed, "disagreement"),
+            device=device,
+        ),
+        "Annulus": annulus(z.numpy()),
+        "qz": aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours),
+    }
+    inside = np.zeros(len(proxy), dtype=bool)
+    inside[np.argsort(proxy, kind="stable")[: len(proxy) // 2]] = True
+    arrays: dict[str, NDArray[Any]] = {name: values.astype(np.float32) for name, values in scores.items()}
+    arrays |= {"proxy": proxy.astype(np.float32), "in_distribution": inside}
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_path(path.with_suffix(".npz")) as temporary, temporary.open("wb") as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # its third parameter is a bool by name
+    write_record(
+        path,
+        {
+            "benchmark": "fashion-mnist-latent",
+            "preset": preset,
+            "seed": seed,
+            "quick": quick,
+            "metrics": {
+                name: asdict(evaluate(values[inside], values[~inside])) for name, values in scores.items()
+            },
+            "proxy_quantiles": np.quantile(proxy, [0, 0.25, 0.5, 0.75, 1]).tolist(),
+            "scores": path.with_suffix(".npz").relative_to(output).as_posix(),
+            "settings": {
+                "latent": asdict(settings),
+                "sampling": own.sampling("bvae1").describe(),
+                "model": architecture_config(vae),
+            },
+            "draws": len(draws),
+            "diagnostics": run_diagnostics(draws),
+            "seconds": time.perf_counter() - started,
+            "environment": environment(gpu=gpu_name(device)),
+        },
+    )
+    shown = ", ".join(f"{name} {evaluate(v[inside], v[~inside]).auroc:.3f}" for name, v in scores.items())
+    console.print(f"AUROC: {shown} ({time.perf_counter() - started:.1f} s)", highlight=False)
+    return path
+
+
+def proxy_scores(
+    vae: VAE,
+    draws: WeightDraws,
+    networks: list[nn.Module],
+    z: Tensor,
+    *,
+    inputs: int,
+    seed: int,
+    device: torch.device,
+    block: int = 256,
+) -> NDArray[np.float64]:
+    """E_{p(x|z,D)} Q_W[x] of every point: (n, Z) → (n,), with ``inputs`` decoded by the mixture of draws."""
+    values = []
+    for start in range(0, len(z), block):
+        points = z[start : start + block]
+        x = mixture_samples(
+            vae, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
+        )
+        novelty = mutual_information(class_probabilities(networks, x.flatten(0, 1)))
+        values.append(novelty.view(len(points), inputs).mean(1).cpu().numpy())
+    return np.concatenate(values)
+
+
+def _one_chain(preset: BenchPreset, draws: int) -> BenchPreset:
+    """Chains have latent spaces of their own, so one chain, and long enough to give the draws wanted."""
+    return replace(preset, chains=1, epochs=max(preset.epochs, preset.burn_in + draws - 1))
+
+
+def _sample(
+    preset: BenchPreset, seed: int, quick: bool, device: torch.device
+) -> tuple[VAE, WeightDraws, Tensor]:
+    """BVAE₁ on FashionMNIST: the architecture, the last draws and the training images."""
+    benchmark = BENCHMARKS["fashion-mnist-vs-mnist"]
+    training, validation = load_training(benchmark, QUICK if quick else FULL, seed=seed, device=device)
+    vae = preset.vae(benchmark.model)
+    draws = sample_posterior(
+        vae,
+        training,
+        preset.sampling("bvae1"),
+        seed=stream_seed(seed, "paper", "latent"),
+        held_out=validation,
+    )
+    wanted = (LATENT_QUICK if quick else LATENT_FULL).draws
+    return vae, draws.select(np.arange(len(draws))[-wanted:]), training
+
+
+def _classifiers(settings: LatentSettings, seed: int, quick: bool, device: torch.device) -> list[nn.Module]:
+    source = load_dataset("fashion-mnist", "train")
+    kept = QUICK.training if quick else None
+    images = to_tensor(source.images[:kept, ..., None]).to(device)
+    labels = torch.from_numpy(source.labels[:kept]).to(device)
+    return [
+        train_classifier(
+            images,
+            labels,
+            epochs=settings.classifier_epochs,
+            seed=stream_seed(seed, "paper", "classifier", number),
+        )
+        for number in range(settings.classifiers)
+    ]
+
+
+@torch.no_grad()
+def _encodings(vae: VAE, draws: WeightDraws, training: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Mean and log σ of every training image (N, Z) under the chain's encoder."""
+    model = vae.to(training.device)
+    load_weights(model.encoder, draws.encoder_weights(0))
+    encoded = [model.encode(unit_scale(batch)) for batch in torch.split(training, 4096)]
+    means, log_stds = (torch.cat(part).cpu().numpy() for part in zip(*encoded, strict=True))
+    return means, log_stds

@@ -1,0 +1,130 @@
+"""The two ways the method is run: with the paper's settings, and until it samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from dissensus.errors import SettingsError
+from dissensus.models import VAE, build_vae
+from dissensus.models import preset as model_preset
+from dissensus.posterior import SGHMC, Adam, GammaHyperprior, SamplingSettings
+from dissensus.seeding import torch_stream
+
+__all__ = ["PRESETS", "RUNS", "BenchPreset", "RunName", "find_preset"]
+
+RunName: TypeAlias = Literal["bvae1", "bvae2", "vaes", "background"]
+RUNS: tuple[RunName, ...] = ("bvae1", "bvae2", "vaes", "background")
+"""What can be trained: both variants, the plain VAEs, and one plain VAE on perturbed images."""
+
+
+@dataclass(frozen=True)
+class BenchPreset:
+    """Every number a run depends on, apart from its inputs and its seed.
+
+    ``epochs``, ``burn_in``, ``thinning``, ``chains`` and ``adaptation`` are those of
+    :class:`dissensus.posterior.SamplingSettings` and hold for the two variants of the Bayesian VAE;
+    ``members`` plain VAEs are trained for ``member_epochs`` each. An architecture's ``None`` is as in the
+    benchmark's own.
+    """
+
+    name: str
+    step_size: float
+    epochs: int
+    burn_in: int
+    chains: int
+    thinning: int = 1
+    adaptation: int | None = None
+    momentum_decay: float = 0.05
+    noise_correction: float = 1.0
+    temperature: float = 1.0
+    gamma_shape: float = 1.0
+    gamma_rate: float = 1.0
+    learning_rate: float = 1e-3
+    members: int = 5
+    member_epochs: int = 20
+    batch_size: int = 256
+    samples: int = 32
+    """K of the matrix."""
+    observation: str | None = None
+    latent_size: int | None = None
+    widths: tuple[int, ...] | None = None
+    hidden: int | None = None
+
+    def sampling(self, run: RunName) -> SamplingSettings:
+        """How the weights of a run are made."""
+        adam = Adam(learning_rate=self.learning_rate)
+        if run in ("vaes", "background"):
+            return SamplingSettings.ensemble(
+                self.members if run == "vaes" else 1,
+                self.member_epochs,
+                adam,
+                batch_size=self.batch_size,
+                hyperprior=GammaHyperprior(self.gamma_shape, self.gamma_rate),
+            )
+        sghmc = SGHMC(self.step_size, self.momentum_decay, self.noise_correction)
+        both = SamplingSettings.variant_2(
+            sghmc,
+            epochs=self.epochs,
+            burn_in=self.burn_in,
+            thinning=self.thinning,
+            chains=self.chains,
+            adaptation=self.adaptation,
+            batch_size=self.batch_size,
+            temperature=self.temperature,
+            hyperprior=GammaHyperprior(self.gamma_shape, self.gamma_rate),
+        )
+        return both if run == "bvae2" else both.with_(encoder=adam)
+
+    def vae(self, model: str) -> VAE:
+        """The architecture. Its weights do not matter: every chain draws its own."""
+        own = model_preset(model)
+        return build_vae(
+            own.input_shape,
+            latent_size=self.latent_size or own.latent_size,
+            observation=self.observation or own.observation,
+            widths=self.widths or own.widths,
+            hidden=own.hidden if self.hidden is None else self.hidden,
+            generator=torch_stream(0, "paper", "architecture"),
+        )
+
+    def quick(self) -> BenchPreset:
+        """Short enough for two cores: fewer epochs, chains and samples; small batches, so that it learns."""
+        epochs = max(4, self.epochs // 4)
+        kept = max(2, min(epochs - 1, (self.epochs - self.burn_in + 1) // 4))
+        return replace(
+            self,
+            epochs=epochs,
+            burn_in=1 if self.burn_in == 1 else epochs - kept + 1,
+            chains=min(self.chains, 2),
+            member_epochs=max(2, self.member_epochs // 4),
+            batch_size=64,
+            samples=8,
+        )
+
+
+PRESETS: Mapping[str, BenchPreset] = MappingProxyType(
+    {
+        each.name: each
+        for each in (
+            # Section 5.1, "BVAE details". How many epochs is not said: 20 gives M = 20 draws with B = D = 1.
+            BenchPreset("as-published", step_size=1e-3, epochs=20, burn_in=1, chains=1),
+            # Several chains, and only what they do once settled; scales adapt in the burn-in alone.
+            BenchPreset("converged", step_size=1e-2, epochs=24, burn_in=17, chains=4),
+        )
+    }
+)
+"""Both presets by name."""
+
+
+def find_preset(name: str, *, quick: bool = False) -> BenchPreset:
+    """The preset of that name.
+
+    >>> find_preset("converged").sampling("bvae1").draws
+    32
+    """
+    if name not in PRESETS:
+        raise SettingsError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
+    return PRESETS[name].quick() if quick else PRESETS[name]

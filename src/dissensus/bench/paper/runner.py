@@ -1,0 +1,138 @@
+"""Measures what is not yet measured: plans the runs that records lack, makes them, writes the records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from rich.console import Console
+
+from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_inputs
+from dissensus.bench.paper.methods import Method
+from dissensus.bench.paper.presets import RunName, find_preset
+from dissensus.bench.paper.progress import WorkProgress
+from dissensus.bench.paper.records import RecordKey, is_measured, matrix_path, write_measurement
+from dissensus.bench.paper.runs import RunKey, RunResult, execute, load_result, save_result
+from dissensus.errors import DivergenceError, SettingsError
+
+__all__ = ["Task", "find_device", "measure", "plan"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A record to be made, and the runs it is made from."""
+
+    record: RecordKey
+    method: Method
+    runs: dict[RunName, RunKey] = field(hash=False)
+
+
+def plan(
+    output: Path,
+    benchmarks: Sequence[Benchmark],
+    methods: Sequence[Method],
+    presets: Sequence[str],
+    seeds: Sequence[int],
+    *,
+    quick: bool,
+) -> list[Task]:
+    """The records that are missing, or were made with other settings; a whole seed before the next one."""
+    sizes = QUICK if quick else FULL
+    tasks = []
+    for seed in seeds:
+        for benchmark in benchmarks:
+            for name in presets:
+                preset = find_preset(name, quick=quick)
+                for method in methods:
+                    record = RecordKey(benchmark.name, method.name, name, seed)
+                    runs = {run: RunKey(benchmark, run, preset, sizes, seed) for run in method.runs}
+                    if not is_measured(output, record, runs):
+                        tasks.append(Task(record, method, runs))
+    return tasks
+
+
+def measure(
+    output: Path, tasks: Sequence[Task], *, quick: bool, device: torch.device, console: Console
+) -> list[str]:
+    """Carries out the plan and returns what failed, one line each.
+
+    Every run is cached as soon as it is made and every record is written as soon as its runs are there, so an
+    interruption loses one run at most. A chain that diverges fails its own records and no others.
+    """
+    runs = {run.name: run for task in tasks for run in task.runs.values()}
+    pending = {name: run for name, run in runs.items() if not matrix_path(output, run).exists()}
+    failures: dict[str, str] = {}
+    with WorkProgress(console, sum(run.work for run in pending.values())) as progress:
+        groups = dict.fromkeys((task.record.benchmark, task.record.seed) for task in tasks)
+        for benchmark, seed in groups:
+            own = [task for task in tasks if (task.record.benchmark, task.record.seed) == (benchmark, seed)]
+            needed = {run.name: run for task in own for run in task.runs.values()}
+            failures |= _make_runs(output, [r for n, r in needed.items() if n in pending], device, progress)
+            results = {
+                name: load_result(matrix_path(output, run))
+                for name, run in needed.items()
+                if name not in failures
+            }
+            for task in own:
+                if all(run.name in results for run in task.runs.values()):
+                    write_measurement(
+                        output,
+                        task.record,
+                        task.method,
+                        task.runs,
+                        {short: results[run.name] for short, run in task.runs.items()},
+                        quick=quick,
+                        device=device,
+                    )
+    return [f"{name}: {reason}" for name, reason in failures.items()]
+
+
+def _make_runs(
+    output: Path, runs: Sequence[RunKey], device: torch.device, progress: WorkProgress
+) -> dict[str, str]:
+    """Makes and caches the runs of one benchmark and seed; those that diverged with their reasons."""
+    if not runs:
+        return {}
+    failures = {}
+    inputs = load_inputs(runs[0].benchmark, runs[0].sizes, seed=runs[0].seed, device=device)
+    for run in runs:
+        label = f"{run.benchmark.name}, {run.run}, {run.preset.name}, seed {run.seed}"
+        progress.begin(label)
+        path = matrix_path(output, run)
+        # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
+        checkpoint = path.with_suffix(".checkpoint") if device.type == "cpu" else None
+        try:
+            result = execute(run, inputs, progress=progress, checkpoint=checkpoint)
+        except DivergenceError as error:
+            failures[run.name] = str(error)
+            progress.finish(run.work, f"[red]failed[/red] {label}: {error}")
+            continue
+        save_result(path, result)
+        progress.finish(run.work, _line(label, result))
+    return failures
+
+
+def _line(label: str, result: RunResult) -> str:
+    seconds, diagnostics = result.info["seconds"], result.info["diagnostics"]
+    return (
+        f"{label}: {seconds['training']:.1f} s training, {seconds['scoring']:.1f} s scoring, "
+        f"validation log p {diagnostics['validation_log_likelihood']:.2f}"
+        + (f", R̂ {diagnostics['rhat']:.2f}" if diagnostics["rhat"] is not None else "")
+    )
+
+
+def find_device(name: str) -> torch.device:
+    """``auto`` is a GPU where there is one.
+
+    >>> find_device("cpu")
+    device(type='cpu')
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name not in ("cpu", "cuda"):
+        raise SettingsError(f"device is auto, cpu or cuda, not {name!r}")
+    if name == "cuda" and not torch.cuda.is_available():
+        raise SettingsError("device cuda was asked for, but torch finds no GPU; use auto or cpu")
+    return torch.device(name)

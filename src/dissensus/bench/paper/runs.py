@@ -1,0 +1,324 @@
+"""The costly part, from a benchmark's images to matrices: train or sample, then integrate out z.
+
+A run's matrices are cached under a name that holds everything they depend on, so that scores, presets that
+share a run and repeated calls cost nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.atomic import atomic_path
+from dissensus.bench.paper.benchmarks import Benchmark, Inputs, Sizes
+from dissensus.bench.paper.presets import BenchPreset, RunName
+from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
+from dissensus.errors import DataError
+from dissensus.likelihood import log_likelihoods
+from dissensus.models import VAE, architecture_config
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior import WeightDraws, load_weights, sample_posterior
+from dissensus.scores import ess_disagreement, mixture_log_likelihood
+from dissensus.seeding import stream_seed, torch_stream
+
+__all__ = [
+    "RunKey",
+    "RunResult",
+    "execute",
+    "likelihood_summary",
+    "load_result",
+    "noise_floor",
+    "replace_pixels",
+    "run_diagnostics",
+    "save_result",
+]
+
+NOISE_FLOOR_INPUTS = 256
+PICTURED_INPUTS = 8  # of each class
+PICTURED_DRAWS = 5
+
+
+@dataclass(frozen=True)
+class RunKey:
+    """Everything a run's matrices depend on."""
+
+    benchmark: Benchmark
+    run: RunName
+    preset: BenchPreset
+    sizes: Sizes
+    seed: int
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What matters to this run, as plain values: presets that differ elsewhere share the run."""
+        settings = {
+            "sampling": self.preset.sampling(self.run).describe(),
+            "model": architecture_config(self.preset.vae(self.benchmark.model)),
+            "importance_samples": self.preset.samples,
+            "sizes": asdict(self.sizes),
+        }
+        if self.run == "background":
+            settings["background_rate"] = self.benchmark.background_rate
+        return settings
+
+    @property
+    def digest(self) -> str:
+        """A short name of the settings."""
+        text = json.dumps(self.settings, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        """The name of the run's files."""
+        return f"{self.benchmark.name}-{self.run}-seed{self.seed}-{self.digest}"
+
+    @property
+    def work(self) -> float:
+        """What the run costs, in the units of the progress bar."""
+        sampling = self.preset.sampling(self.run)
+        images = min(self.benchmark.training_images, self.sizes.training or self.benchmark.training_images)
+        scored = 2 * self.sizes.test + self.sizes.validation + self.sizes.typical
+        training = sampling.chains * sampling.epochs * images * TRAINING
+        return (training + sampling.draws * scored * self.preset.samples * DECODING) * _weight(self.benchmark)
+
+
+@dataclass(frozen=True, eq=False)
+class RunResult:
+    """What is left of a run: log-likelihoods in nats, what the sampler said, and a few pictures."""
+
+    test: NDArray[np.float64]
+    """(M, N): the in-distribution test inputs, then the others."""
+    inliers: int
+    """How many columns of ``test`` are in-distribution."""
+    validation: NDArray[np.float64]
+    """(M, n)"""
+    typical: NDArray[np.float64]
+    """Training inputs (M, n)."""
+    pictured: NDArray[np.int64]
+    """Columns of ``test`` of which pictures are kept (n,), by disagreement; inliers first. May be empty."""
+    pictures: NDArray[np.uint8]
+    """(n, C, H, W)"""
+    reconstructions: NDArray[np.uint8]
+    """Of the pictures under some draws (m, n, C, H, W)."""
+    info: Mapping[str, Any]
+    """Plain values: settings, diagnostics, seconds."""
+
+
+def execute(
+    key: RunKey,
+    inputs: Inputs,
+    *,
+    progress: WorkProgress | None = None,
+    checkpoint: Path | None = None,
+) -> RunResult:
+    """Trains or samples on ``inputs.training``, on the device the images are on, and fills the matrices.
+
+    With ``checkpoint``, an interrupted run goes on where it stopped; the folder is removed at the end.
+    """
+    device = inputs.training.device
+    vae = key.preset.vae(key.benchmark.model)
+    training = inputs.training
+    if key.run == "background":
+        generator = torch_stream(key.seed, "paper", key.benchmark.name, "perturbation", device=device)
+        training = replace_pixels(training, key.benchmark.background_rate, generator)
+    weight = _weight(key.benchmark)
+
+    def advance(work: float) -> None:
+        if progress is not None:
+            progress.advance(work * weight)
+
+    started = time.perf_counter()
+    draws = sample_posterior(
+        vae,
+        training,
+        key.preset.sampling(key.run),
+        seed=stream_seed(key.seed, "paper", key.benchmark.name, key.run),
+        held_out=inputs.validation,
+        checkpoint=checkpoint,
+        on_epoch=lambda reports: advance(len(reports) * len(training) * TRAINING),
+    )
+    trained = time.perf_counter()
+    K, noise_seed = key.preset.samples, stream_seed(key.seed, "paper", "scoring")
+    matrices = {
+        part: log_likelihoods(
+            vae,
+            draws,
+            data,
+            samples=K,
+            seed=noise_seed,
+            device=device,
+            on_tile=lambda pairs: advance(pairs * K * DECODING),
+        )
+        for part, data in (
+            ("test", inputs.test),
+            ("validation", inputs.validation),
+            ("typical", inputs.typical),
+        )
+    }
+    test = matrices["test"].values
+    pictured, pictures, reconstructions = _pictures(key, vae, draws, inputs, test)
+    scored = time.perf_counter()
+    info = {
+        "settings": key.settings,
+        "seed": key.seed,
+        "draws": len(draws),
+        "seconds": {"training": trained - started, "scoring": scored - trained},
+        "diagnostics": {
+            **run_diagnostics(draws),
+            **likelihood_summary(matrices["validation"].values),
+            "importance_sampling_error": float(np.median(matrices["test"].errors)),
+            "noise_floor": noise_floor(vae, draws, inputs.validation, K, noise_seed),
+        },
+    }
+    if checkpoint is not None:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    return RunResult(
+        test=test,
+        inliers=len(inputs.inliers),
+        validation=matrices["validation"].values,
+        typical=matrices["typical"].values,
+        pictured=pictured,
+        pictures=pictures,
+        reconstructions=reconstructions,
+        info=info,
+    )
+
+
+def replace_pixels(images: Tensor, rate: float, generator: torch.Generator) -> Tensor:
+    """Each value, with probability ``rate``, by one of 0 to 255 at random (Ren et al. 2019): uint8 to uint8.
+
+    The copy is made once, not anew in every epoch: the background model then sees one noise a picture.
+    """
+    chosen = torch.rand(images.shape, generator=generator, device=images.device) < rate
+    noise = torch.randint(256, images.shape, generator=generator, device=images.device, dtype=torch.uint8)
+    return torch.where(chosen, noise, images)
+
+
+def run_diagnostics(draws: WeightDraws) -> dict[str, Any]:
+    """What the sampler said of itself: means over chains in the last epoch, R̂, and the curves by epoch."""
+    reports = draws.diagnostics.reports
+    epochs = sorted({report.epoch for report in reports})
+    last = [report for report in reports if report.epoch == epochs[-1]]
+    sampled = {name: [asdict(report.health[name]) for report in last] for name in last[0].health}
+    curves = {epoch: [report for report in reports if report.epoch == epoch] for epoch in epochs}
+    rhat = draws.diagnostics.rhat
+    return {
+        "last_epoch": {
+            name: {field: _mean([health[field] for health in healths]) for field in healths[0]}
+            for name, healths in sampled.items()
+        },
+        "rhat": _finite(rhat[max(rhat)]) if rhat else None,
+        "training_elbo": [_mean([r.training_elbo for r in curves[epoch]]) for epoch in epochs],
+        "held_out_log_likelihood": [
+            _mean([r.held_out_log_likelihood for r in curves[epoch] if r.held_out_log_likelihood is not None])
+            for epoch in epochs
+        ],
+    }
+
+
+def save_result(path: Path, result: RunResult) -> None:
+    """Writes the result as one ``.npz``, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {
+        "test": result.test,
+        "inliers": np.int64(result.inliers),
+        "validation": result.validation,
+        "typical": result.typical,
+        "pictured": result.pictured,
+        "pictures": result.pictures,
+        "reconstructions": result.reconstructions,
+        "info": np.frombuffer(json.dumps(result.info).encode(), dtype=np.uint8),
+    }
+    with atomic_path(path) as temporary, temporary.open("wb") as stream:
+        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its third parameter is a bool by name
+
+
+def load_result(path: Path) -> RunResult:
+    """The inverse of :func:`save_result`."""
+    try:
+        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        return RunResult(
+            test=arrays["test"],
+            inliers=int(arrays["inliers"]),
+            validation=arrays["validation"],
+            typical=arrays["typical"],
+            pictured=arrays["pictured"],
+            pictures=arrays["pictures"],
+            reconstructions=arrays["reconstructions"],
+            info=json.loads(arrays["info"].tobytes()),
+        )
+    except Exception as error:  # on damaged bytes the parsers raise almost anything
+        raise DataError(f"{path} is not a readable matrix ({error}); delete it and measure again") from error
+
+
+def _pictures(
+    key: RunKey, vae: VAE, draws: WeightDraws, inputs: Inputs, test: NDArray[np.float64]
+) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
+    """Test inputs of each class, from the least to the most disagreed on, and what draws make of them."""
+    if key.run not in ("bvae1", "bvae2"):
+        empty = np.empty(0, dtype=np.uint8)
+        return np.empty(0, dtype=np.int64), empty, empty
+    scores = ess_disagreement(test)
+    n = len(inputs.inliers)
+    order_in, order_out = np.argsort(scores[:n]), n + np.argsort(scores[n:])
+    pictured = np.concatenate([_evenly(order, PICTURED_INPUTS) for order in (order_in, order_out)])
+    x = inputs.test[torch.from_numpy(pictured).to(inputs.training.device)]
+    vae = vae.to(x.device)
+    reconstructions = []
+    with torch.no_grad():
+        for draw in _evenly(np.arange(len(draws)), PICTURED_DRAWS).tolist():
+            load_weights(vae.encoder, draws.encoder_weights(int(draws.encoder_of[draw])))
+            load_weights(vae.decoder, draws.decoder_weights(draw))
+            mean, _ = vae.encode(unit_scale(x))
+            pixels = vae.observation.mean(vae.decode(mean)).clamp(0, 1)
+            reconstructions.append((pixels * 255).round().to(torch.uint8).cpu().numpy())
+    return pictured, x.cpu().numpy(), np.stack(reconstructions)
+
+
+def _evenly(values: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    """``count`` of the values, evenly spaced from the first to the last."""
+    return values[np.linspace(0, len(values) - 1, min(count, len(values))).round().astype(np.int64)]
+
+
+def likelihood_summary(matrix: NDArray[np.float64]) -> dict[str, float]:
+    """Of the validation inputs (M, n): the draws' mean, and that of their mixture, in nats an input."""
+    return {
+        "validation_log_likelihood": float(matrix.mean()),
+        "validation_log_likelihood_of_mixture": -float(mixture_log_likelihood(matrix).mean()),
+    }
+
+
+def noise_floor(vae: VAE, draws: WeightDraws, data: Tensor, samples: int, seed: int) -> float:
+    """How far the last draw's log-likelihoods move, in nats, when only the noise over z changes."""
+    last, data = draws.select(np.array([len(draws) - 1])), data[:NOISE_FLOOR_INPUTS]
+    first, second = (
+        log_likelihoods(vae, last, data, samples=samples, seed=other, device=data.device).values
+        for other in (seed, seed + 1)
+    )
+    return float(np.sqrt(np.mean((first - second) ** 2) / 2))
+
+
+def _weight(benchmark: Benchmark) -> float:
+    """Colour images of 32×32 cost about twice what grey ones of 28×28 do."""
+    return 2.0 if "svhn" in benchmark.model else 1.0
+
+
+def _mean(values: list[float]) -> float | None:
+    return _finite(float(np.mean(values))) if values else None
+
+
+def _finite(value: float) -> float | None:
+    """Records are JSON, which has no word for infinity."""
+    return float(value) if np.isfinite(value) else None

@@ -1,0 +1,28 @@
+"""Prints table 1 and keeps it beside the records."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+
+from dissensus.bench.paper.published import COMPARED_WITH
+from dissensus.bench.paper.table import collect, latex, markdown, terminal, write_rows
+
+__all__ = ["show_table"]
+
+
+def show_table(output: Path, console: Console, *, quick: bool, documents: bool = False) -> None:
+    """The terminal's table; ``table1.json``, ``.md`` and ``.tex`` are written, and printed if asked for."""
+    rows = collect(output, quick=quick)
+    if not rows:
+        console.print(f"There are no records in {output} yet: run the benchmark first.")
+        return
+    write_rows(output, rows)
+    for table in terminal(rows, quick=quick):
+        console.print(table)
+    console.print(COMPARED_WITH, highlight=False)
+    for text, name in ((markdown(rows, quick=quick), "table1.md"), (latex(rows, quick=quick), "table1.tex")):
+        (output / name).write_text(text, encoding="utf-8")
+        if documents:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)

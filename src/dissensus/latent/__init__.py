@@ -1,0 +1,8 @@
+"""Is a point z of a latent space unlike the data? Functions that work on any decoder draws; higher = more so."""
+
+from dissensus.latent.aggregated_posterior import aggregated_posterior
+from dissensus.latent.annulus import annulus
+from dissensus.latent.disagreement import expected_disagreement
+from dissensus.latent.mixture import mixture_samples
+
+__all__ = ["aggregated_posterior", "annulus", "expected_disagreement", "mixture_samples"]

@@ -1,0 +1,58 @@
+"""How much the draws disagree about what a latent point decodes to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.latent.mixture import mixture_samples
+from dissensus.likelihood import log_likelihoods
+from dissensus.models import VAE
+from dissensus.posterior import WeightDraws
+from dissensus.scores import Score, ess_disagreement
+from dissensus.seeding import stream_seed
+
+__all__ = ["expected_disagreement"]
+
+
+def expected_disagreement(
+    vae: VAE,
+    draws: WeightDraws,
+    z: Tensor,
+    *,
+    inputs: int = 32,
+    samples: int = 16,
+    score: Score = ess_disagreement,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+    block: int = 256,
+    on_block: Callable[[int], None] | None = None,
+) -> NDArray[np.float64]:
+    r"""The mean disagreement about the inputs that latent points decode to: (n, Z) → (n,), higher = more OoD.
+
+    .. math:: D_\Theta[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D_\Theta[x] \simeq \frac{1}{L} \sum_l D_\Theta[x_l]
+
+    with L = ``inputs`` decoded by :func:`mixture_samples` and D any score of the matrix. The default is the
+    paper's effective sample size in the form that never ties; its very own is
+    ``lambda matrix: -effective_sample_size(matrix)``.
+
+    All draws must share one latent space: take those of a single chain. The cost is n · L · M · K decodings
+    with K = ``samples``; memory is bounded by ``block`` points at a time. ``on_block`` is called with the
+    number of points just finished.
+    """
+    values = np.empty(len(z))
+    for start in range(0, len(z), block):
+        points = z[start : start + block]
+        # A stream for each block: what a point gets does not depend on how many come after it.
+        x = mixture_samples(
+            vae, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
+        )
+        matrix = log_likelihoods(vae, draws, x.flatten(0, 1), samples=samples, seed=seed, device=device)
+        values[start : start + block] = score(matrix.values).reshape(len(points), inputs).mean(axis=1)
+        if on_block is not None:
+            on_block(len(points))
+    return values

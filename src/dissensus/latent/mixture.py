@@ -1,0 +1,49 @@
+"""What a latent point stands for when there are many decoders: samples from their mixture."""
+
+from __future__ import annotations
+
+import copy
+
+import torch
+from torch import Tensor
+
+from dissensus.errors import DataError, SettingsError
+from dissensus.models import VAE
+from dissensus.posterior import WeightDraws, load_weights
+from dissensus.seeding import torch_stream
+
+__all__ = ["mixture_samples"]
+
+
+@torch.no_grad()
+def mixture_samples(
+    vae: VAE,
+    draws: WeightDraws,
+    z: Tensor,
+    *,
+    inputs: int = 32,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+) -> Tensor:
+    r"""Inputs decoded from latent points: (n, Z) → (n, inputs, \*S) float32 on ``device``.
+
+    .. math:: x \sim p(x|z, \mathcal D) = \frac{1}{M} \sum_m p(x|z, \theta_m)
+
+    Each input picks one of the M draws at random, then an x from that decoder's observation model.
+    """
+    if inputs < 1:
+        raise SettingsError(f"inputs must be at least 1, got {inputs}")
+    if z.ndim != 2 or z.shape[1] != vae.latent_size:
+        raise DataError(f"z must be of shape (points, {vae.latent_size}), not {tuple(z.shape)}")
+    device = torch.device(device)
+    decoder = copy.deepcopy(vae).to(device)
+    generator = torch_stream(seed, "latent mixture", device=device)
+    points = z.to(device, torch.float32).repeat_interleave(inputs, dim=0)
+    chosen = torch.randint(len(draws), (len(points),), generator=generator, device=device)
+    samples = torch.empty(len(points), *vae.input_shape, device=device)
+    for draw in range(len(draws)):
+        rows = (chosen == draw).nonzero()[:, 0]
+        if len(rows):
+            load_weights(decoder.decoder, draws.decoder_weights(draw))
+            samples[rows] = decoder.observation.sample(decoder.decode(points[rows]), generator)
+    return samples.view(len(z), inputs, *vae.input_shape)

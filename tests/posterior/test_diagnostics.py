@@ -1,0 +1,163 @@
+"""The numbers that tell whether a chain samples."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from torch import nn
+
+from dissensus.posterior import (
+    SGHMC,
+    Adam,
+    Diagnostics,
+    EpochReport,
+    Potential,
+    SamplerHealth,
+    SamplingSettings,
+    sample_posterior,
+    split_rhat,
+)
+from dissensus.posterior.diagnostics import sampler_health
+from dissensus.posterior.part import Part
+
+
+def rhat_by_hand(chains):
+    """Gelman et al. 2013, section 11.4, in their letters, with plain loops: chains [[ψ, ...], ...]."""
+    n = len(chains[0]) // 2
+    halves = [half for chain in chains for half in (chain[:n], chain[-n:])]
+    m = len(halves)
+    means = [math.fsum(half) / n for half in halves]
+    grand = math.fsum(means) / m
+    B = n / (m - 1) * math.fsum((mean - grand) ** 2 for mean in means)
+    W = math.fsum(
+        math.fsum((psi - mean) ** 2 for psi in half) / (n - 1)
+        for half, mean in zip(halves, means, strict=True)
+    ) / m
+    return math.sqrt(((n - 1) / n * W + B / n) / W)
+
+
+@settings(derandomize=True, deadline=None, max_examples=60)
+@given(data=st.data(), chains=st.integers(1, 5), length=st.integers(4, 15), inputs=st.integers(1, 3))
+def test_split_rhat_equals_the_textbook(data, chains, length, inputs):
+    whole = st.integers(-50, 50).map(float)
+    series = data.draw(arrays(np.float64, (chains, length, inputs), elements=whole))
+    series[:, 0] += 0.5  # no half is constant
+    series[:, -1] += 0.25
+    ours = split_rhat(series)
+    assert ours.shape == (inputs,)
+    for i in range(inputs):
+        assert ours[i] == pytest.approx(rhat_by_hand(series[:, :, i].tolist()), rel=1e-9)
+
+
+def test_split_rhat_known_cases():
+    # Halves (0, 2) and (4, 6): W = 2, variance of the means 8, so √(1/2 + 8/2).
+    assert split_rhat(np.array([[0.0, 2.0, 4.0, 6.0]])) == pytest.approx(math.sqrt(4.5))
+    # The middle value of an odd series belongs to no half.
+    assert split_rhat(np.array([[0.0, 2.0, 1e9, 4.0, 6.0]])) == pytest.approx(math.sqrt(4.5))
+    assert split_rhat(np.zeros((3, 8))) == 1.0
+    stuck_apart = np.arange(2.0)[:, None] * np.ones((2, 8))
+    assert split_rhat(stuck_apart) == np.inf
+    drift = np.random.default_rng(0).normal(size=(1, 400)) + np.linspace(0, 5, 400)
+    assert split_rhat(drift) > 1.5
+    steady = np.random.default_rng(1).normal(size=(4, 2000, 20))
+    assert np.abs(split_rhat(steady) - 1).max() < 0.01
+
+
+def test_split_rhat_needs_four_values():
+    with pytest.raises(ValueError, match="at least 4"):
+        split_rhat(np.zeros((5, 3)))
+
+
+def sampled_part(rule, size):
+    part = Part(nn.Linear(size, 1, bias=False), rule, Potential(10, 5))
+    assert part.weights.shape == (size,)
+    return part
+
+
+def test_health_of_a_hand_made_state():
+    rule = SGHMC(step_size=0.1, momentum_decay=0.25)
+    part = sampled_part(rule, 101)
+    # √V = 0, 1, ..., 100, so κ = 0.02·√V: 0, 0.02, ..., 2 in some order; clamped where κ ≥ 1.
+    roots = torch.arange(101.0)[torch.randperm(101, generator=torch.Generator().manual_seed(0))] + 1e-3
+    part.state.mean_square.copy_(roots.square())
+    part.state.momentum.copy_(3.0 * rule.step_size * (roots + rule.floor).rsqrt())
+    part.virial.fill_(12.0)
+    health = sampler_health(part, steps=8)
+    assert (health.kappa_05, health.kappa_50, health.kappa_95) == pytest.approx((0.1, 1.0, 1.9), rel=1e-3)
+    assert health.clamped_share == pytest.approx(51 / 101)
+    assert health.kinetic_temperature == pytest.approx(9.0, rel=1e-5)  # v is 3 thermal deviations everywhere
+    assert health.configurational_temperature == pytest.approx(1.5)
+
+
+def test_without_noise_correction_nothing_is_clamped():
+    part = sampled_part(SGHMC(step_size=1.0, noise_correction=0.0), 4)
+    part.state.mean_square.fill_(1e6)
+    assert sampler_health(part, 1).clamped_share == 0
+
+
+def test_clamped_is_where_the_step_injects_nothing():
+    """The share agrees with what a step does: a coordinate is clamped if its noise has no effect."""
+    rule = SGHMC(step_size=0.3)
+    part = sampled_part(rule, 200)
+    part.state.mean_square.copy_(torch.logspace(-4, 4, 200))
+    share = sampler_health(part, 1).clamped_share
+    before = part.weights.clone()
+    rule.step_(part.state, part.weights, torch.zeros(200), torch.full((200,), 1e3), adapt=False)
+    assert share == pytest.approx(float((part.weights == before).double().mean()))
+    assert 0.1 < share < 0.9
+
+
+def test_virial_is_the_mean_of_weights_times_gradient_of_the_potential():
+    part = sampled_part(SGHMC(step_size=1e-6), 3)
+    part.precision.fill_(2.0)
+    expected = 0.0
+    for scale in (1.0, -0.5):
+        w, g = part.weights.clone(), torch.tensor([1.0, 2.0, 3.0]) * scale
+        part.parameters.gradient.copy_(g)
+        expected += float(w @ (10 / 5 * g + 2.0 * w)) / 3
+        part.step_(torch.Generator().manual_seed(0), adapt=True)
+    assert sampler_health(part, 2).configurational_temperature == pytest.approx(expected / 2, rel=1e-5)
+
+
+def test_what_is_optimised_or_empty_has_no_health():
+    assert sampler_health(sampled_part(Adam(), 3), 1) is None
+    assert sampler_health(Part(nn.Flatten(), SGHMC(), Potential(10, 5)), 1) is None
+
+
+def test_round_trip_through_json():
+    health = SamplerHealth(0.1, 0.2, 0.3, 0.0, 1.0256, math.inf)
+    diagnostics = Diagnostics(
+        (
+            EpochReport(0, 1, -200.5, None, 0.1),
+            EpochReport(1, 1, -1 / 3, -7.25, 0.2, {"decoder": health, "encoder": health}),
+        ),
+        {4: 1.01, 10: math.inf},
+    )
+    assert Diagnostics.from_dict(json.loads(json.dumps(diagnostics.to_dict()))) == diagnostics
+    assert Diagnostics.from_dict(Diagnostics().to_dict()) == Diagnostics()
+
+
+@pytest.mark.parametrize("chains", [1, 2])
+def test_rhat_appears_with_the_fourth_kept_epoch(vectors, vector_vae, chains):
+    settings = SamplingSettings.variant_2(epochs=12, burn_in=2, thinning=2, chains=chains, batch_size=50)
+    seen = []
+    draws = sample_posterior(
+        vector_vae, vectors, settings, seed=0, held_out=vectors[:30], on_epoch=seen.append
+    )
+    diagnostics = draws.diagnostics
+    assert list(diagnostics.rhat) == [8, 10, 12]
+    assert all(value > 0.7 for value in diagnostics.rhat.values())
+    assert [report for reports in seen for report in reports] == list(diagnostics.reports)
+    assert [(r.epoch, r.chain) for r in diagnostics.reports] == [
+        (t, c) for t in range(1, 13) for c in range(chains)
+    ]
+    assert all(set(r.health) == {"decoder", "encoder"} for r in diagnostics.reports)
+    without = sample_posterior(vector_vae, vectors, settings, seed=0).diagnostics
+    assert without.rhat == {}
+    assert all(r.held_out_log_likelihood is None for r in without.reports)
+    assert [r.training_elbo for r in without.reports] == [r.training_elbo for r in diagnostics.reports]

@@ -1,0 +1,49 @@
+"""Replayed steps are the plain loop's steps."""
+
+import pytest
+import torch
+
+from dissensus.models import build_vae
+from dissensus.posterior import SamplingSettings
+from dissensus.posterior.chain import Chain
+from dissensus.posterior.engine import CapturedEngine, EagerEngine, engine_for
+
+on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
+
+
+def chains_of(vae, data, settings):
+    return [Chain(vae, settings, data, index, 7) for index in range(settings.chains)]
+
+
+def test_the_plain_loop_runs_on_a_cpu_and_reports_every_step(vectors, vector_vae):
+    settings = SamplingSettings.variant_1(epochs=2, chains=3, batch_size=40)
+    chains = chains_of(vector_vae, vectors, settings)
+    engine = engine_for(chains)
+    assert isinstance(engine, EagerEngine)
+    trace = engine.run_epoch(1)
+    assert trace.shape == (3, 5)
+    assert trace.dtype == torch.float64
+    twin = chains_of(vector_vae, vectors, settings)[1]
+    assert trace[1].tolist() == [float(twin.step(rows)) for rows in twin.begin_epoch(1)]
+
+
+@on_gpu
+@pytest.mark.parametrize("variant", [SamplingSettings.variant_1, SamplingSettings.variant_2])
+def test_captured_trajectory_equals_the_plain_loop_s(variant):
+    random = torch.Generator().manual_seed(0)
+    data = torch.randint(0, 256, (512, 1, 28, 28), generator=random, dtype=torch.uint8).cuda()
+    vae = build_vae((1, 28, 28), generator=random)
+    # Adaptation ends after the first of two epochs, so the graph is recorded twice.
+    settings = variant(epochs=2, chains=2, batch_size=64, adaptation=1)
+    plain, captured = (chains_of(vae, data, settings) for _ in range(2))
+    engines = EagerEngine(plain), CapturedEngine(captured)
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+        for epoch in (1, 2):
+            expected, trace = (engine.run_epoch(epoch) for engine in engines)
+            torch.testing.assert_close(trace, expected, rtol=1e-4, atol=0)
+    for one, other in zip(plain, captured, strict=True):
+        for name, tensor in one.tensors().items():
+            distance = (other.tensors()[name] - tensor).norm() / tensor.norm()
+            assert distance < 1e-4, name
+        for name, part in one.parts.items():
+            assert float(other.parts[name].virial) == pytest.approx(float(part.virial), rel=1e-3, abs=1e-6)
