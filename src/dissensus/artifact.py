@@ -1,7 +1,8 @@
 """The saved detector: a folder of JSON and safetensors that never executes anything.
 
-``config.json`` says what the detector is and holds the digest of every other file; ``draws.safetensors`` holds the
-weights, ``calibration.safetensors`` what the scores and decisions learnt, ``diagnostics.json`` the sampler's health.
+``config.json`` says what the detector is and holds the digests of itself and of every other file;
+``draws.safetensors`` holds the weights, ``calibration.safetensors`` what the scores and decisions learnt,
+``diagnostics.json`` the sampler's health.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -38,6 +38,7 @@ CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS = (
     "calibration.safetensors",
     "diagnostics.json",
 )
+OTHERS = (DRAWS, CALIBRATION, DIAGNOSTICS)
 
 
 @dataclass(frozen=True)
@@ -53,37 +54,38 @@ class Artifact:
 def write_artifact(folder: str | Path, artifact: Artifact) -> None:
     """Writes the folder as a whole: whatever stood there before is replaced at once, or not at all."""
     folder = Path(folder)
-    if folder.exists() and not _is_replaceable(folder):
-        raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
     try:
+        if folder.exists() and not _is_replaceable(folder):
+            raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
         folder.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-    except OSError as error:
-        raise ArtifactError(f"{folder} cannot be written ({error.strerror}): choose another place") from error
-    try:
-        _write_files(temporary, artifact)
-        _replace(folder, temporary)
+        with tempfile.TemporaryDirectory(
+            dir=folder.parent, prefix=f".{folder.name}.", ignore_cleanup_errors=True
+        ) as beside:
+            new, old = Path(beside, "new"), Path(beside, "old")
+            new.mkdir()
+            _write_files(new, artifact)
+            _replace(folder, by=new, aside=old)
     except (OSError, SafetensorError) as error:
-        raise ArtifactError(f"{folder} cannot be written ({error}): free some space or choose another place") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        raise ArtifactError(
+            f"{folder} cannot be written ({error}): free some space or choose another place"
+        ) from error
 
 
 def read_artifact(folder: str | Path) -> Artifact:
     """Reads what :func:`write_artifact` wrote, after checking every file against its digest."""
     folder = Path(folder)
     config = _read_config(folder)
-    for name, digest in config["files"].items():
-        if name not in (DRAWS, CALIBRATION, DIAGNOSTICS):
-            raise ArtifactError(f"{folder / CONFIG} names a file that no detector has: save the detector anew")
-        _check_file(folder / name, digest)
     try:
+        for name in OTHERS:
+            _check_file(folder / name, config["files"][name])
         tensors = load_tensors(folder / DRAWS, device="cpu")
         calibration = load_arrays(folder / CALIBRATION)
         diagnostics = Diagnostics.from_dict(json.loads((folder / DIAGNOSTICS).read_text("utf-8")))
         draws = _unpack_draws(tensors, diagnostics)
-    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
-        raise ArtifactError(f"{folder} does not hold a whole detector ({error}): save it anew") from error
+    except ArtifactError:
+        raise
+    except Exception as error:  # a file may hold anything, whatever its digest says
+        raise ArtifactError(f"{folder} does not hold a whole detector ({error!r}): save it anew") from error
     return Artifact(config["detector"], draws, calibration)
 
 
@@ -95,37 +97,41 @@ def _write_files(folder: Path, artifact: Artifact) -> None:
     config = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "files": {name: _digest(folder / name) for name in (DRAWS, CALIBRATION, DIAGNOSTICS)},
-        "detector": dict(artifact.config),
+        "files": {name: _digest(folder / name) for name in OTHERS},
+        "detector": _plain(artifact.config),
     }
+    config["digest"] = _own_digest(config)
     (folder / CONFIG).write_text(json.dumps(config, indent=2), "utf-8")
     for path in folder.iterdir():
         with path.open("rb+") as file:
             os.fsync(file.fileno())
-    folder.chmod(0o755)
 
 
-def _replace(folder: Path, by: Path) -> None:
-    """Moves ``by`` to ``folder``; an older detector there is moved aside first and removed last."""
+def _replace(folder: Path, *, by: Path, aside: Path) -> None:
+    """Moves ``by`` to ``folder``; an older detector there is moved aside first, and back if that fails."""
     if not folder.exists():
         by.rename(folder)
         return
-    aside = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
-    folder.rename(aside / folder.name)
+    folder.rename(aside)
     try:
         by.rename(folder)
-    except OSError:
-        (aside / folder.name).rename(folder)
+    except BaseException:  # an interruption too must not cost the older one
+        aside.rename(folder)
         raise
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
 
 
 def _is_replaceable(folder: Path) -> bool:
+    """Whether nothing is lost: an empty folder, or a detector with nothing else in it."""
     if not folder.is_dir():
         return False
     names = {path.name for path in folder.iterdir()}
-    return not names or (CONFIG in names and names <= {CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS})
+    if not names:
+        return True
+    try:
+        config = json.loads((folder / CONFIG).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return names <= {CONFIG, *OTHERS} and isinstance(config, dict) and config.get("format") == FORMAT
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
@@ -134,17 +140,23 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise ArtifactError(f"{folder} holds no saved detector: there is no {CONFIG} in it")
     try:
         config = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise ArtifactError(f"{path} cannot be read ({error}): save the detector anew") from error
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not the configuration of a dissensus detector")
     version = config.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if isinstance(version, int) and version > FORMAT_VERSION:
         raise ArtifactError(
-            f"{folder} was saved by a newer dissensus (format {version}, this one reads {FORMAT_VERSION}): upgrade it"
+            f"{folder} was saved by a newer dissensus (format {version}, this one reads {FORMAT_VERSION}): "
+            "upgrade it"
         )
-    if not isinstance(config.get("files"), dict) or not isinstance(config.get("detector"), dict):
-        raise ArtifactError(f"{path} lacks a part: save the detector anew")
+    if config.pop("digest", None) != _own_digest(config):
+        raise ArtifactError(f"{path} was altered (its digest differs): save the detector anew")
+    files, detector = config.get("files"), config.get("detector")
+    if not isinstance(files, dict) or set(files) != set(OTHERS) or not isinstance(detector, dict):
+        raise ArtifactError(
+            f"{path} lacks a part, or names a file that no detector has: save the detector anew"
+        )
     return config
 
 
@@ -152,12 +164,24 @@ def _check_file(path: Path, digest: object) -> None:
     if not path.is_file():
         raise ArtifactError(f"{path} is missing: save the detector anew")
     if _digest(path) != digest:
-        raise ArtifactError(f"{path} is truncated or was altered (its digest differs): save the detector anew")
+        raise ArtifactError(
+            f"{path} is truncated or was altered (its digest differs): save the detector anew"
+        )
 
 
 def _digest(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _own_digest(config: Mapping[str, Any]) -> str:
+    """Of the configuration's meaning: layout and the order of its keys do not count."""
+    return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+
+
+def _plain(values: Mapping[str, Any]) -> Any:
+    """The same with NumPy's numbers and arrays as JSON's own."""
+    return json.loads(json.dumps(dict(values), default=lambda value: value.tolist()))
 
 
 def _pack_draws(draws: WeightDraws) -> dict[str, torch.Tensor]:

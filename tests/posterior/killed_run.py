@@ -1,6 +1,6 @@
 """A process to be killed: three checkpointed runs one after the other, reporting every epoch on its output.
 
-    python killed_run.py FOLDER
+python killed_run.py FOLDER
 """
 
 import sys

@@ -79,7 +79,8 @@ def test_resumes_to_the_same_bits_from_every_epoch(vectors, vector_vae, tmp_path
             run(checkpoint=tmp_path / str(stop), on_epoch=interrupt_after(stop))
         epochs = []
         resumed = run(
-            checkpoint=tmp_path / str(stop), on_epoch=lambda reports, seen=epochs: seen.append(reports[0].epoch)
+            checkpoint=tmp_path / str(stop),
+            on_epoch=lambda reports, seen=epochs: seen.append(reports[0].epoch),
         )
         assert epochs == list(range(stop + 1, settings.epochs + 1))
         assert_same_run(resumed, whole)
@@ -101,7 +102,7 @@ def test_a_crash_at_any_write_resumes_to_the_same_bits(
             crash = next(count) == fatal
             if crash and before:
                 raise Crash
-            os.rename(source, target)
+            source.rename(target)
             if crash:
                 raise Crash
 

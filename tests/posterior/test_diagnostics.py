@@ -34,10 +34,13 @@ def rhat_by_hand(chains):
     means = [math.fsum(half) / n for half in halves]
     grand = math.fsum(means) / m
     B = n / (m - 1) * math.fsum((mean - grand) ** 2 for mean in means)
-    W = math.fsum(
-        math.fsum((psi - mean) ** 2 for psi in half) / (n - 1)
-        for half, mean in zip(halves, means, strict=True)
-    ) / m
+    W = (
+        math.fsum(
+            math.fsum((psi - mean) ** 2 for psi in half) / (n - 1)
+            for half, mean in zip(halves, means, strict=True)
+        )
+        / m
+    )
     return math.sqrt(((n - 1) / n * W + B / n) / W)
 
 

@@ -102,7 +102,7 @@ def test_learning_rate_of_an_optimised_network_is_named(vectors, vector_vae, mon
     settings = SamplingSettings.variant_1(
         SGHMC(step_size=0.02), Adam(learning_rate=0.003), epochs=2, batch_size=20
     )
-    with pytest.raises(DivergenceError, match="decoder 0.02, encoder 0.003"):
+    with pytest.raises(DivergenceError, match=r"decoder 0\.02, encoder 0\.003"):
         sample_posterior(vector_vae, vectors, settings, seed=0)
 
 

@@ -35,9 +35,7 @@ def test_select_keeps_every_draw_with_its_encoder(request, kind, chosen):
     assert len(some) == len(chosen)
     for new, old in enumerate(chosen):
         assert same(some.decoder_weights(new), draws.decoder_weights(old))
-        assert same(
-            some.encoder_weights(some.encoder_of[new]), draws.encoder_weights(draws.encoder_of[old])
-        )
+        assert same(some.encoder_weights(some.encoder_of[new]), draws.encoder_weights(draws.encoder_of[old]))
     assert some.chain.tolist() == draws.chain[chosen].tolist()
     assert some.epoch.tolist() == draws.epoch[chosen].tolist()
     encoders = {int(draws.encoder_of[m]) for m in chosen}
@@ -45,7 +43,11 @@ def test_select_keeps_every_draw_with_its_encoder(request, kind, chosen):
 
 
 def test_by_encoder_covers_every_draw_once(first_draws, coupled_draws):
-    assert [(e, own.tolist()) for e, own in first_draws.by_encoder()] == [(0, [0, 1]), (1, [2, 3]), (2, [4, 5])]
+    assert [(e, own.tolist()) for e, own in first_draws.by_encoder()] == [
+        (0, [0, 1]),
+        (1, [2, 3]),
+        (2, [4, 5]),
+    ]
     assert [(e, own.tolist()) for e, own in coupled_draws.by_encoder()] == [(m, [m]) for m in range(6)]
 
 

@@ -169,9 +169,7 @@ def test_uint8_pixels_equal_the_same_pixels_as_floats():
 
 def test_both_gradients_are_taken_at_the_same_point(vectors, vector_vae):
     """θ's step uses the φ that is there before the step, the most recent one, and not the one after it."""
-    settings = SamplingSettings(
-        Adam(learning_rate=0.1), Adam(learning_rate=0.1), epochs=1, batch_size=40
-    )
+    settings = SamplingSettings(Adam(learning_rate=0.1), Adam(learning_rate=0.1), epochs=1, batch_size=40)
     chain = Chain(vector_vae, settings, vectors, 0, 0)
     twin = copy.deepcopy(chain.vae)
     for epoch in (1, 2):
@@ -179,7 +177,9 @@ def test_both_gradients_are_taken_at_the_same_point(vectors, vector_vae):
         load_weights(twin, dict(chain.vae.named_parameters()))
         noise = torch.empty(40, 2).normal_(generator=torch.Generator().set_state(chain.generator.get_state()))
         loss = -twin.elbo(vectors[rows], noise).mean()
-        expected = torch.autograd.grad(loss, list(twin.decoder.parameters()) + list(twin.encoder.parameters()))
+        expected = torch.autograd.grad(
+            loss, list(twin.decoder.parameters()) + list(twin.encoder.parameters())
+        )
         moments = [part.state.mean_gradient.clone() for part in (chain.decoder, chain.encoder)]
         chain.step(rows)
         # Adam's first moment gives the gradient back: m' = 0.9 m + 0.1 G.

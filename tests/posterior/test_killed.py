@@ -28,7 +28,7 @@ def load_script():
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="this system has no SIGKILL")
 def test_killed_at_random_points_ends_with_the_same_bits(tmp_path):
     script = load_script()
-    chance = random.Random(0)  # noqa: S311
+    chance = random.Random(0)
     planned = 5
     landed = 0
     epochs = 0

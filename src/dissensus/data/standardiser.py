@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 __all__ = ["Standardiser"]
 
+ROUNDING = 1e-12
 FARTHEST = 1e4  # in standard deviations; squares of it are still far from overflowing float32
 
 
@@ -24,6 +25,9 @@ class Standardiser:
     def fit(cls, rows: NDArray[Any]) -> Standardiser:
         """Mean and standard deviation of each column; a constant column is centred and left at scale 1.
 
+        What varies by less than 1e-12 of its size is rounding and counts as constant; where such rounding is
+        more than 1, as of columns of 1e20, it is the scale.
+
         >>> Standardiser.fit(np.array([[1.0, 7.0], [3.0, 7.0]])).scale
         array([1., 1.])
         """
@@ -32,8 +36,11 @@ class Standardiser:
         largest = np.maximum(np.abs(rows).max(axis=0), np.finfo(np.float64).tiny)
         small = rows / largest
         scale = small.std(axis=0)
-        constant = scale <= 1e-12
-        return cls(small.mean(axis=0) * largest, np.where(constant, 1.0, scale * largest))
+        constant = scale <= ROUNDING
+        return cls(
+            small.mean(axis=0) * largest,
+            np.where(constant, np.maximum(largest * ROUNDING, 1.0), scale * largest),
+        )
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Rows (N, D) in standard deviations from the mean, cut off where no network could tell any more."""

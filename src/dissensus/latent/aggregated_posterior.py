@@ -22,7 +22,7 @@ def aggregated_posterior(
 ) -> NDArray[np.float64]:
     r"""The negated log-density of z under the encodings of N training inputs: (n, Z), two of (N, Z) → (n,).
 
-    .. math:: -\log q(z), \quad q(z) = \frac{1}{N} \sum_i \mathcal N(z;\, \mu_i, \operatorname{diag} \sigma_i^2)
+    .. math:: -\log q(z), \quad q(z) = \frac{1}{N} \sum_i \mathcal N(z;\, \mu_i, \mathrm{diag}\, \sigma_i^2)
 
     Only the components with the ``neighbours`` nearest means are summed, as in Mahmood et al. (2019); with
     ``neighbours=N`` the density is exact.

@@ -13,7 +13,7 @@ __all__ = ["annulus"]
 
 
 def annulus(z: ArrayLike) -> NDArray[np.float64]:
-    r"""The distance :math:`\bigl| \lVert z \rVert - \sqrt{d - 1} \bigr|` to the prior's annulus: (n, Z) → (n,).
+    r"""The distance :math:`| \lVert z \rVert - \sqrt{d - 1} |` to the prior's annulus: (n, Z) → (n,).
 
     The norm of z ~ N(0, I_d) has its mode at √(d − 1), and in high dimension hardly leaves it (Alperstein et
     al. 2019).

@@ -34,7 +34,7 @@ def expected_disagreement(
 ) -> NDArray[np.float64]:
     r"""The mean disagreement about the inputs that latent points decode to: (n, Z) → (n,), higher = more OoD.
 
-    .. math:: D_\Theta[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D_\Theta[x] \simeq \frac{1}{L} \sum_l D_\Theta[x_l]
+    .. math:: D[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D[x] \simeq \frac{1}{L} \sum_l D[x_l]
 
     with L = ``inputs`` decoded by :func:`mixture_samples` and D any score of the matrix. The default is the
     paper's effective sample size in the form that never ties; its very own is

@@ -51,9 +51,10 @@ def log_likelihoods(
 ) -> LogLikelihoods:
     """The matrix (M, N) for inputs ``data`` (N, *S), uint8 or float, with K = ``samples`` importance samples.
 
-    The noise is the same for all draws, so it cancels between them, and the same for all inputs, and inputs are
-    worked on in tiles of one fixed shape: what an input gets depends on nothing but itself. Memory is bounded by a
-    tile, apart from the matrix. ``on_tile`` is called with the number of (draw, input) pairs just finished.
+    The noise is the same for all draws, so it cancels between them, and the same for all inputs, and inputs
+    are worked on in tiles of one fixed shape: what an input gets depends on nothing but itself. Memory is
+    bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
+    number of (draw, input) pairs just finished.
     """
     if samples < 1:
         raise SettingsError(f"samples must be at least 1, got {samples}")
@@ -63,7 +64,7 @@ def log_likelihoods(
     size = max(1, (GPU_ROWS if device.type == "cuda" else CPU_ROWS) // samples)
     values = np.empty((len(draws), len(data)))
     errors = np.empty_like(values)
-    with torch.inference_mode(), torch.backends.cudnn.flags(allow_tf32=False):
+    with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
         for encoder, own_draws in draws.by_encoder():
             load_weights(vae.encoder, draws.encoder_weights(encoder))
             encodings = [vae.encode(tile) for _, tile in _tiles(data, size, device)]
@@ -80,9 +81,10 @@ def log_likelihoods(
 
 
 def noise_floor(vae: VAE, draws: WeightDraws, data: Tensor, *, samples: int, seed: int = 0) -> float:
-    """How far one draw's log-likelihoods move, in nats, when only the noise changes: disagreement below it is noise.
+    """How far one draw's log-likelihoods move, in nats, when only the noise changes.
 
-    The root mean square difference between two noises over √2, for the last draw.
+    Disagreement below it is noise. The root mean square difference between two noises over √2, for the last
+    draw.
     """
     last = draws.select(np.array([len(draws) - 1]))
     first, second = (

@@ -27,9 +27,7 @@ class Chain:
     same state it ends in the same state, which is what makes an interrupted run resume to the same bits.
     """
 
-    def __init__(
-        self, vae: VAE, settings: SamplingSettings, data: Tensor, index: int, seed: int
-    ) -> None:
+    def __init__(self, vae: VAE, settings: SamplingSettings, data: Tensor, index: int, seed: int) -> None:
         self.index, self.seed, self.settings, self.data = index, seed, settings, data
         self.batch_size = min(settings.batch_size, len(data))
         self.steps_per_epoch = len(data) // self.batch_size
@@ -49,7 +47,7 @@ class Chain:
         return {"decoder": self.decoder, "encoder": self.encoder}
 
     def begin_epoch(self, epoch: int) -> Tensor:
-        """Sets the streams, the prior and the adaptation of epoch t; returns its batches (steps, B) of row numbers."""
+        """Sets streams, prior and adaptation of epoch t; returns its batches (steps, B) of row numbers."""
         self.adapt = epoch <= self.settings.adaptation_epochs
         for name, part in self.parts.items():
             random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
@@ -67,7 +65,9 @@ class Chain:
     def step(self, rows: Tensor) -> Tensor:
         """One step on the batch ``data[rows]``; returns its mean ELBO () without waiting for the device."""
         x = unit_scale(self.data.index_select(0, rows))
-        noise = torch.empty(len(rows), self.vae.latent_size, device=x.device).normal_(generator=self.generator)
+        noise = torch.empty(len(rows), self.vae.latent_size, device=x.device).normal_(
+            generator=self.generator
+        )
         elbo = self.vae.elbo(x, noise)
         elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
         # Both gradients were taken at the same point: θ's uses the most recent φ, as in the paper.
@@ -98,4 +98,6 @@ class Chain:
     def restore(self, tensors: Mapping[str, Tensor]) -> None:
         """The inverse of :meth:`tensors`."""
         for name, part in self.parts.items():
-            part.restore({k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")})
+            part.restore(
+                {k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")}
+            )

@@ -1,7 +1,7 @@
 """A run's state on disk after every epoch, so that a run killed at any point resumes to the same bits.
 
-``state.safetensors`` holds the chains and the diagnostics and is replaced atomically each epoch; each draw is a
-file of its own, written once, before the state that counts it.
+``state.safetensors`` holds the chains and the diagnostics and is replaced atomically each epoch; each draw is
+a file of its own, written once, before the state that counts it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def fingerprint(described: Mapping[str, Any], *tensors: Tensor) -> str:
     digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
     for tensor in tensors:
         digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
-        for rows in tensor.detach().split(4096):  # copied off the device and hashed in pieces
+        for rows in tensor.detach().split(4096):  # type: ignore[no-untyped-call]  # copied off the device and hashed in pieces
             digest.update(rows.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
@@ -42,7 +42,9 @@ class Checkpoint:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise CheckpointError(f"the checkpoint folder {self.folder} cannot be made: {error.strerror}") from error
+            raise CheckpointError(
+                f"the checkpoint folder {self.folder} cannot be made: {error.strerror}"
+            ) from error
 
     @property
     def _state(self) -> Path:
@@ -80,7 +82,9 @@ class Checkpoint:
         """A draw that was kept."""
         path = self._draw(chain, epoch)
         if not path.exists():
-            raise CheckpointError(f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start anew")
+            raise CheckpointError(
+                f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start anew"
+            )
         return self._read(path)[0]
 
     def _write(self, path: Path, tensors: Mapping[str, Tensor], metadata: dict[str, str]) -> None:

@@ -3,8 +3,8 @@ r"""Is the chain sampling? Numbers that tell, taken once an epoch.
 - :math:`\kappa = \varepsilon^2 \sqrt{V} / (2 \alpha)`: above 1 the minibatch alone brings more noise than the
   dynamics can take; no noise is injected there and the coordinate runs hot by about κ.
 - kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1.
-- configurational temperature, the mean of w·∇U/P: the run's own measure of T; 1 when all is well (∇U is that of
-  the tempered potential).
+- configurational temperature, the mean of w·∇U/P: the run's own measure of T; 1 when all is well (∇U is that
+  of the tempered potential).
 - R̂ between chains of the log-likelihoods of held-out inputs (split R̂, Gelman et al. 2013): 1 when the chains
   cannot be told apart.
 """
@@ -104,7 +104,7 @@ def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
 
 
 def split_rhat(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Split R̂ of series (C, n, ...) along the second axis: each chain is halved, halves are compared; shape (...).
+    """Split R̂ (...) of series (C, n, ...) along the second axis: each chain is halved, halves are compared.
 
     >>> steady = np.random.default_rng(0).normal(size=(4, 100))
     >>> bool(split_rhat(steady) < 1.05), bool(split_rhat(steady + np.arange(4)[:, None]) > 1.5)

@@ -58,8 +58,14 @@ class WeightDraws:
         draws = np.asarray(draws, dtype=np.int64)
         encoders, encoder_of = np.unique(self.encoder_of[draws], return_inverse=True)
         return WeightDraws(
-            {name: torch.cat([stack[m : m + 1] for m in draws.tolist()]) for name, stack in self.decoder.items()},
-            {name: torch.cat([stack[e : e + 1] for e in encoders.tolist()]) for name, stack in self.encoder.items()},
+            {
+                name: torch.cat([stack[m : m + 1] for m in draws.tolist()])
+                for name, stack in self.decoder.items()
+            },
+            {
+                name: torch.cat([stack[e : e + 1] for e in encoders.tolist()])
+                for name, stack in self.encoder.items()
+            },
             encoder_of.astype(np.int64),
             self.chain[draws],
             self.epoch[draws],

@@ -42,9 +42,9 @@ def sample_posterior(
 ) -> WeightDraws:
     """Runs ``settings.chains`` chains on ``data`` and returns their draws.
 
-    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``vae`` gives the
-    architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every epoch, and the
-    same call made again goes on where it stopped, to the same bits.
+    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``vae``
+    gives the architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every
+    epoch, and the same call made again goes on where it stopped, to the same bits.
     """
     if len(data) == 0:
         raise DataError("there are no rows to train on")
@@ -168,8 +168,8 @@ class _Run:
     def _check_sane(self, epoch: int) -> None:
         """Finite but absurd is divergence too.
 
-        Weights may fit worse than those they started from: thermal motion costs half a nat each, P/(2N) an input.
-        Losing RUNAWAY times that and the whole ELBO at the start is no thermal motion.
+        Weights may fit worse than those they started from: thermal motion costs half a nat each, P/(2N) an
+        input. Losing RUNAWAY times that and the whole ELBO at the start is no thermal motion.
         """
         for chain, start in zip(self.chains, self.start, strict=True):
             weights = sum(part.weights.numel() for part in chain.parts.values())
@@ -187,16 +187,21 @@ class _Run:
             for name, part in chain.parts.items()
         )
         last = next((r for r in reversed(self.reports) if r.chain == chain.index), None)
-        state = "there is no finite epoch before it" if last is None else (
-            f"last finite diagnostics, epoch {last.epoch}: ELBO {last.training_elbo:.5g}"
-            + "".join(
-                f", {name} kinetic temperature {h.kinetic_temperature:.3g}, κ median {h.kappa_50:.3g}, "
-                f"clamped {h.clamped_share:.0%}"
-                for name, h in last.health.items()
+        state = (
+            "there is no finite epoch before it"
+            if last is None
+            else (
+                f"last finite diagnostics, epoch {last.epoch}: ELBO {last.training_elbo:.5g}"
+                + "".join(
+                    f", {name} kinetic temperature {h.kinetic_temperature:.3g}, κ median {h.kappa_50:.3g}, "
+                    f"clamped {h.clamped_share:.0%}"
+                    for name, h in last.health.items()
+                )
             )
         )
         return DivergenceError(
-            f"chain {chain.index} {what} (step sizes: {rates}; {state}): lower the step size or adapt for longer"
+            f"chain {chain.index} {what} (step sizes: {rates}; {state}): "
+            "lower the step size or adapt for longer"
         )
 
     def _save(self) -> None:
@@ -205,9 +210,7 @@ class _Run:
         tensors = {f"{c.index}/{name}": t for c in self.chains for name, t in c.tensors().items()}
         if self.watched:
             tensors["watched"] = torch.stack(self.watched)
-        self.checkpoint.save(
-            self.finished, tensors, Diagnostics(tuple(self.reports), self.rhat).to_dict()
-        )
+        self.checkpoint.save(self.finished, tensors, Diagnostics(tuple(self.reports), self.rhat).to_dict())
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         saved = checkpoint.load()

@@ -46,7 +46,7 @@ class CapturedEngine:
         device = chains[0].data.device
         self.rows = torch.zeros(len(chains), chains[0].batch_size, dtype=torch.int64, device=device)
         self.elbo = torch.zeros(len(chains), dtype=torch.float64, device=device)
-        self.streams = [torch.cuda.Stream(device) for _ in chains]
+        self.streams = [torch.cuda.Stream(device) for _ in chains]  # type: ignore[no-untyped-call]
         self.graph: torch.cuda.CUDAGraph | None = None
         self.captured_adapt: bool | None = None
 

@@ -28,7 +28,7 @@ class Layout:
 
     def split(self, flat: Tensor) -> dict[str, Tensor]:
         """Named views of a flat tensor (..., P), each of shape (..., *shape)."""
-        pieces = flat.split(self.sizes, dim=-1)
+        pieces = flat.split(self.sizes, dim=-1)  # type: ignore[no-untyped-call]
         return {
             name: piece.view(flat.shape[:-1] + shape)
             for name, piece, shape in zip(self.names, pieces, self.shapes, strict=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dissensus.errors import SettingsError
@@ -11,6 +11,8 @@ from dissensus.posterior.priors import GammaHyperprior
 from dissensus.posterior.sghmc import SGHMC
 
 __all__ = ["Rule", "SamplingSettings"]
+
+_SGHMC, _ADAM = SGHMC(), Adam()
 
 Rule = SGHMC | Adam
 
@@ -31,9 +33,9 @@ class SamplingSettings:
     chains: int = 1
     batch_size: int = 256
     temperature: float = 1.0
-    hyperprior: GammaHyperprior = GammaHyperprior()
+    hyperprior: GammaHyperprior = field(default_factory=GammaHyperprior)
     adaptation: int | None = None
-    """Epochs in which SGHMC adapts its scales; ``None``: the burn-in. Adapting for ever is no Markov chain."""
+    """Epochs in which SGHMC adapts its scales; ``None``: the burn-in. Always adapting is no Markov chain."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "burn_in", "thinning", "chains", "batch_size"):
@@ -50,17 +52,17 @@ class SamplingSettings:
             )
 
     @classmethod
-    def variant_1(cls, sampler: SGHMC = SGHMC(), optimiser: Adam = Adam(), **rest: Any) -> SamplingSettings:
+    def variant_1(cls, sampler: SGHMC = _SGHMC, optimiser: Adam = _ADAM, **rest: Any) -> SamplingSettings:
         """Decoders are sampled, one encoder a chain is optimised (the paper's section 4.1)."""
         return cls(decoder=sampler, encoder=optimiser, **rest)
 
     @classmethod
-    def variant_2(cls, sampler: SGHMC = SGHMC(), **rest: Any) -> SamplingSettings:
+    def variant_2(cls, sampler: SGHMC = _SGHMC, **rest: Any) -> SamplingSettings:
         """Decoders and encoders are sampled in pairs (the paper's section 4.2)."""
         return cls(decoder=sampler, encoder=sampler, **rest)
 
     @classmethod
-    def ensemble(cls, members: int, epochs: int, optimiser: Adam = Adam(), **rest: Any) -> SamplingSettings:
+    def ensemble(cls, members: int, epochs: int, optimiser: Adam = _ADAM, **rest: Any) -> SamplingSettings:
         """Independently trained VAEs, each kept at its last epoch; one member is plain VAE training."""
         return cls(
             decoder=optimiser, encoder=optimiser, epochs=epochs, burn_in=epochs, chains=members, **rest

@@ -8,7 +8,8 @@ With the gradient G of the full potential, step size ε, momentum decay α and s
     g \leftarrow g + \rho (G - g), \quad
     V \leftarrow V + \rho (G^2 - V) \qquad \text{(while adapting)} \\
     m &= 1 / (\sqrt{V} + \delta) \\
-    v &\leftarrow v - \varepsilon^2 m G - \alpha v + \sqrt{\max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4, 0)}\; \xi \\
+    v &\leftarrow v - \varepsilon^2 m G - \alpha v
+        + \sqrt{\max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4, 0)}\; \xi \\
     \theta &\leftarrow \theta + v
 
 so that it drifts like Adam with a learning rate of ε²/α.
@@ -55,8 +56,8 @@ class SGHMC:
     """δ, which also bounds V from below: a weight that never had a gradient must not get an infinite step."""
 
     bound: float = 100.0
-    """Largest |m·G| that is believed. It is about 1 in a settled chain; without a bound one freak batch after the
-    scales were frozen can throw a chain out for good."""
+    """Largest |m·G| that is believed. It is about 1 in a settled chain; without a bound one freak batch after
+    the scales were frozen can throw a chain out for good."""
 
     samples: ClassVar[bool] = True
 
@@ -72,7 +73,7 @@ class SGHMC:
         return SGHMCState(one.clone(), one.clone(), one.clone(), torch.zeros_like(weights))
 
     def step_(self, state: SGHMCState, weights: Tensor, gradient: Tensor, noise: Tensor, adapt: bool) -> None:
-        """One step in place; ``gradient`` (P,) is that of the full potential, ``noise`` (P,) standard normal."""
+        """One step in place; ``gradient`` (P,) is that of the full potential, ``noise`` (P,) is N(0, 1)."""
         tau, g, V, v = state
         if adapt:
             rho = (tau + 1).reciprocal_()

@@ -46,7 +46,8 @@ def train_classifier(
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             optimiser.zero_grad(set_to_none=True)
-            F.cross_entropy(network(unit_scale(images[rows])), labels[rows].long()).backward()
+            loss = F.cross_entropy(network(unit_scale(images[rows])), labels[rows].long())
+            loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
     return network.eval()
 
@@ -79,4 +80,5 @@ def mutual_information(probabilities: Tensor) -> Tensor:
 
 
 def _entropy(p: Tensor) -> Tensor:
-    return torch.special.entr(p).sum(-1)
+    nats: Tensor = torch.special.entr(p)
+    return nats.sum(-1)

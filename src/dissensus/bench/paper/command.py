@@ -43,7 +43,7 @@ def bench_paper(
     """Measure the paper's table 1 (resumable), and show it beside the paper's numbers."""
     from rich.console import Console
 
-    from dissensus.errors import DissensusError
+    from dissensus.errors import DissensusError, SettingsError
 
     console = Console()
     where = output or Path("results") / ("paper-quick" if quick else "paper")
@@ -88,8 +88,8 @@ def bench_paper(
         failures = measure(where, tasks, quick=quick, device=where_to_run, console=console)
         show_table(where, console, quick=quick)
     except DissensusError as error:
-        console.print(f"[red]{error}[/red]", highlight=False)
-        raise typer.Exit(3) from error
+        Console(stderr=True).print(error, markup=False, highlight=False)
+        raise typer.Exit(2 if isinstance(error, SettingsError) else 3) from error
     for failure in failures:
         console.print(f"[red]not measured:[/red] {failure}", highlight=False)
     if failures:

@@ -6,7 +6,9 @@ and the half of the points they disagree on least is called in-distribution.
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,17 @@ from dissensus.models.inputs import to_tensor, unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
 from dissensus.seeding import stream_seed, torch_stream
 
-__all__ = ["LATENT_FULL", "LATENT_QUICK", "LatentSettings", "latent_path", "measure_latent", "proxy_scores"]
+__all__ = [
+    "LATENT_FULL",
+    "LATENT_QUICK",
+    "LatentSettings",
+    "latent_path",
+    "measure_latent",
+    "proxy_scores",
+    "score_points",
+]
+
+BENCHMARK = BENCHMARKS["fashion-mnist-vs-mnist"]  # for its training images; the outliers are not looked at
 
 
 @dataclass(frozen=True)
@@ -60,47 +72,44 @@ def latent_path(output: Path, preset: str, seed: int) -> Path:
 def measure_latent(
     output: Path, preset: str, seed: int, *, quick: bool, device: torch.device, console: Console
 ) -> Path:
-    """Samples BVAE₁ on FashionMNIST, labels the points by the classifiers and writes the scores' record."""
+    """Samples BVAE₁ on FashionMNIST, labels points by the classifiers, scores them, and writes the record."""
     path = latent_path(output, preset, seed)
-    if path.exists():
-        console.print(f"{path} is there already")
-        return path
     settings = LATENT_QUICK if quick else LATENT_FULL
     own = _one_chain(find_preset(preset, quick=quick), settings.draws)
+    described = {
+        "latent": asdict(settings),
+        "sampling": own.sampling("bvae1").describe(),
+        "model": architecture_config(own.vae(BENCHMARK.model)),
+    }
+    if _is_measured(path, described):
+        console.print(f"{path} is there already")
+        return path
     started = time.perf_counter()
-    vae, draws, training = _sample(own, seed, quick, device)
-    console.print(
-        f"latent, {preset}, seed {seed}: {len(draws)} draws after {time.perf_counter() - started:.1f} s"
-    )
+
+    def say(what: str) -> None:
+        seconds = time.perf_counter() - started
+        console.print(f"latent, {preset}, seed {seed}, {seconds:.1f} s: {what}", highlight=False)
+
+    training, validation = load_training(BENCHMARK, QUICK if quick else FULL, seed=seed, device=device)
+    vae = own.vae(BENCHMARK.model)
+    draws = _last_draws(vae, own, training, validation, settings.draws, seed)
+    say(f"{len(draws)} draws")
     z = torch.randn(settings.points, vae.latent_size, generator=torch_stream(seed, "paper", "latent points"))
     z *= settings.variance**0.5
     networks = _classifiers(settings, seed, quick, device)
     proxy = proxy_scores(
         vae, draws, networks, z, inputs=settings.inputs, seed=stream_seed(seed, "proxy"), device=device
     )
-    console.print(f"proxy labels after {time.perf_counter() - started:.1f} s")
-
-    means, log_stds = _encodings(vae, draws, training)
-    scores = {
-        "BVAE1": expected_disagreement(
-            vae,
-            draws,
-            z,
-            inputs=settings.inputs,
-            samples=settings.samples,
-            seed=stream_seed(seed, "disagreement"),
-            device=device,
-        ),
-        "Annulus": annulus(z.numpy()),
-        "qz": aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours),
-    }
+    say("proxy labels")
+    scores = score_points(vae, draws, z, training, settings, seed=stream_seed(seed, "disagreement"))
     inside = np.zeros(len(proxy), dtype=bool)
     inside[np.argsort(proxy, kind="stable")[: len(proxy) // 2]] = True
-    arrays: dict[str, NDArray[Any]] = {name: values.astype(np.float32) for name, values in scores.items()}
-    arrays |= {"proxy": proxy.astype(np.float32), "in_distribution": inside}
+    metrics = {name: asdict(evaluate(values[inside], values[~inside])) for name, values in scores.items()}
+    say(", ".join(f"{name} AUROC {each['auroc']:.3f}" for name, each in metrics.items()))
     path.parent.mkdir(parents=True, exist_ok=True)
     with atomic_path(path.with_suffix(".npz")) as temporary, temporary.open("wb") as stream:
-        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]  # its third parameter is a bool by name
+        arrays = {name: values.astype(np.float32) for name, values in (scores | {"proxy": proxy}).items()}
+        np.savez_compressed(stream, in_distribution=inside, **arrays)  # type: ignore[arg-type]
     write_record(
         path,
         {
@@ -108,25 +117,38 @@ def measure_latent(
             "preset": preset,
             "seed": seed,
             "quick": quick,
-            "metrics": {
-                name: asdict(evaluate(values[inside], values[~inside])) for name, values in scores.items()
-            },
+            "metrics": metrics,
+            "classifier_accuracy": _accuracies(networks, device),
             "proxy_quantiles": np.quantile(proxy, [0, 0.25, 0.5, 0.75, 1]).tolist(),
             "scores": path.with_suffix(".npz").relative_to(output).as_posix(),
-            "settings": {
-                "latent": asdict(settings),
-                "sampling": own.sampling("bvae1").describe(),
-                "model": architecture_config(vae),
-            },
+            "settings": described,
             "draws": len(draws),
             "diagnostics": run_diagnostics(draws),
             "seconds": time.perf_counter() - started,
             "environment": environment(gpu=gpu_name(device)),
         },
     )
-    shown = ", ".join(f"{name} {evaluate(v[inside], v[~inside]).auroc:.3f}" for name, v in scores.items())
-    console.print(f"AUROC: {shown} ({time.perf_counter() - started:.1f} s)", highlight=False)
     return path
+
+
+def score_points(
+    vae: VAE, draws: WeightDraws, z: Tensor, training: Tensor, settings: LatentSettings, *, seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """Expected disagreement and both baselines of latent points (n, Z), each (n,), higher = more OoD."""
+    means, log_stds = _encodings(vae, draws, training)
+    return {
+        "BVAE1": expected_disagreement(
+            vae,
+            draws,
+            z,
+            inputs=settings.inputs,
+            samples=settings.samples,
+            seed=seed,
+            device=training.device,
+        ),
+        "Annulus": annulus(z.numpy()),
+        "qz": aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours),
+    }
 
 
 def proxy_scores(
@@ -157,13 +179,19 @@ def _one_chain(preset: BenchPreset, draws: int) -> BenchPreset:
     return replace(preset, chains=1, epochs=max(preset.epochs, preset.burn_in + draws - 1))
 
 
-def _sample(
-    preset: BenchPreset, seed: int, quick: bool, device: torch.device
-) -> tuple[VAE, WeightDraws, Tensor]:
-    """BVAE₁ on FashionMNIST: the architecture, the last draws and the training images."""
-    benchmark = BENCHMARKS["fashion-mnist-vs-mnist"]
-    training, validation = load_training(benchmark, QUICK if quick else FULL, seed=seed, device=device)
-    vae = preset.vae(benchmark.model)
+def _is_measured(path: Path, settings: Mapping[str, Any]) -> bool:
+    """Whether the record exists, can be read, and was made with these very settings."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    # Through JSON, because a record has lists where the settings have tuples.
+    return bool(record.get("settings") == json.loads(json.dumps(settings)))
+
+
+def _last_draws(
+    vae: VAE, preset: BenchPreset, training: Tensor, validation: Tensor, count: int, seed: int
+) -> WeightDraws:
     draws = sample_posterior(
         vae,
         training,
@@ -171,8 +199,7 @@ def _sample(
         seed=stream_seed(seed, "paper", "latent"),
         held_out=validation,
     )
-    wanted = (LATENT_QUICK if quick else LATENT_FULL).draws
-    return vae, draws.select(np.arange(len(draws))[-wanted:]), training
+    return draws.select(np.arange(len(draws))[-count:])
 
 
 def _classifiers(settings: LatentSettings, seed: int, quick: bool, device: torch.device) -> list[nn.Module]:
@@ -189,6 +216,14 @@ def _classifiers(settings: LatentSettings, seed: int, quick: bool, device: torch
         )
         for number in range(settings.classifiers)
     ]
+
+
+def _accuracies(networks: list[nn.Module], device: torch.device) -> list[float]:
+    """Each classifier's share of right answers on the test set: their disagreement should mean something."""
+    source = load_dataset("fashion-mnist", "test")
+    p = class_probabilities(networks, unit_scale(to_tensor(source.images[..., None]).to(device)))
+    right = p.argmax(2).cpu() == torch.from_numpy(source.labels.astype(np.int64))
+    return [float(share) for share in right.double().mean(1)]
 
 
 @torch.no_grad()

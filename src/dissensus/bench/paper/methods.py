@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.bench.paper.presets import RunName
-from dissensus.bench.paper.runs import RunResult
+from dissensus.bench.paper.run_result import RunResult
 from dissensus.errors import SettingsError
 from dissensus.scores import (
     Typicality,

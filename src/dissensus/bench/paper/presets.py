@@ -92,14 +92,13 @@ class BenchPreset:
 
     def quick(self) -> BenchPreset:
         """Short enough for two cores: fewer epochs, chains and samples; small batches, so that it learns."""
-        epochs = max(4, self.epochs // 4)
-        kept = max(2, min(epochs - 1, (self.epochs - self.burn_in + 1) // 4))
+        epochs = max(4, self.epochs // 8)
         return replace(
             self,
             epochs=epochs,
-            burn_in=1 if self.burn_in == 1 else epochs - kept + 1,
+            burn_in=min(self.burn_in, epochs - 1),
             chains=min(self.chains, 2),
-            member_epochs=max(2, self.member_epochs // 4),
+            member_epochs=max(2, self.member_epochs // 10),
             batch_size=64,
             samples=8,
         )

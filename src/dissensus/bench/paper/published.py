@@ -46,9 +46,9 @@ PUBLISHED: Mapping[tuple[str, str], Published] = MappingProxyType(
 """By benchmark and method."""
 
 COMPARED_WITH = (
-    "The paper does not say which class is positive in its AUPRC and FPR80. They are compared with auprc_out "
-    "and fpr80_out (OoD is positive: what the method is to find). Its own numbers speak for that: BVAE's "
-    "AUPRC lies below AUROC by .011 to .015 on every benchmark, which is what ties at ESS = 1 do to a curve "
-    "that starts from the OoD end; the other way round starts from the end without ties."
+    "The paper does not say which class is positive in its AUPRC and FPR80; its appendix draws both ways. "
+    "They are compared with auprc_out and fpr80_out, where OoD is positive: it is what the method is to "
+    "find, and the first of the two ways the appendix names. The classes are balanced, as they must have "
+    "been in the paper, whose AUPRC is near .5 wherever its AUROC is. The other way round is in table1.json."
 )
 """Why the printed columns are compared with the ``_out`` metrics."""

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,7 +18,8 @@ from numpy.typing import NDArray
 from dissensus.atomic import atomic_path
 from dissensus.bench.paper.methods import Method, other_scores
 from dissensus.bench.paper.presets import RunName
-from dissensus.bench.paper.runs import RunKey, RunResult
+from dissensus.bench.paper.run_result import RunResult
+from dissensus.bench.paper.runs import RunKey
 from dissensus.errors import DataError
 from dissensus.evaluation import auroc_interval, environment, evaluate, read_records, write_record
 
@@ -29,6 +31,7 @@ __all__ = [
     "read_all",
     "read_scores",
     "record_path",
+    "refuse_other_kind",
     "write_measurement",
 ]
 
@@ -54,11 +57,11 @@ def matrix_path(output: Path, run: RunKey) -> Path:
 
 
 def is_measured(output: Path, key: RecordKey, runs: Mapping[RunName, RunKey]) -> bool:
-    """Whether the record exists and was made with these very settings."""
-    path = record_path(output, key)
-    if not path.exists():
+    """Whether the record exists, can be read, and was made with these very settings."""
+    try:
+        record = json.loads(record_path(output, key).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return False
-    record = read_records(path.parent)[path.name]
     return bool(record.get("digests") == {name: run.digest for name, run in runs.items()})
 
 
@@ -135,8 +138,16 @@ def read_all(output: Path, *, quick: bool) -> Iterator[tuple[str, dict[str, Any]
     for name, record in read_records(folder).items():
         if record.get("quick") is not quick:
             kind = "a quick" if record.get("quick") else "a full"
-            raise DataError(f"{folder / name} is {kind} record in the wrong folder; move it out of {output}")
+            raise DataError(
+                f"{folder / name} is {kind} record in the wrong folder; keep quick and full records apart"
+            )
         yield f"records/{name}", record
+
+
+def refuse_other_kind(output: Path, *, quick: bool) -> None:
+    """An error where the folder holds quick records and full ones are to be added, or the other way round."""
+    for _ in read_all(output, quick=quick):
+        pass
 
 
 def read_scores(output: Path, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,8 +14,15 @@ from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_inputs
 from dissensus.bench.paper.methods import Method
 from dissensus.bench.paper.presets import RunName, find_preset
 from dissensus.bench.paper.progress import WorkProgress
-from dissensus.bench.paper.records import RecordKey, is_measured, matrix_path, write_measurement
-from dissensus.bench.paper.runs import RunKey, RunResult, execute, load_result, save_result
+from dissensus.bench.paper.records import (
+    RecordKey,
+    is_measured,
+    matrix_path,
+    refuse_other_kind,
+    write_measurement,
+)
+from dissensus.bench.paper.run_result import RunResult, load_result, save_result
+from dissensus.bench.paper.runs import RunKey, execute
 from dissensus.errors import DivergenceError, SettingsError
 
 __all__ = ["Task", "find_device", "measure", "plan"]
@@ -39,6 +47,7 @@ def plan(
     quick: bool,
 ) -> list[Task]:
     """The records that are missing, or were made with other settings; a whole seed before the next one."""
+    refuse_other_kind(output, quick=quick)
     sizes = QUICK if quick else FULL
     tasks = []
     for seed in seeds:
@@ -98,7 +107,7 @@ def _make_runs(
     failures = {}
     inputs = load_inputs(runs[0].benchmark, runs[0].sizes, seed=runs[0].seed, device=device)
     for run in runs:
-        label = f"{run.benchmark.name}, {run.run}, {run.preset.name}, seed {run.seed}"
+        label = _label(run)
         progress.begin(label)
         path = matrix_path(output, run)
         # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
@@ -110,8 +119,16 @@ def _make_runs(
             progress.finish(run.work, f"[red]failed[/red] {label}: {error}")
             continue
         save_result(path, result)
+        if checkpoint is not None:
+            shutil.rmtree(checkpoint, ignore_errors=True)
         progress.finish(run.work, _line(label, result))
     return failures
+
+
+def _label(run: RunKey) -> str:
+    # Plain VAEs are the same in every preset.
+    preset = f", {run.preset.name}" if run.run in ("bvae1", "bvae2") else ""
+    return f"{run.benchmark.name}, {run.run}{preset}, seed {run.seed}"
 
 
 def _line(label: str, result: RunResult) -> str:

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shutil
 import time
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,11 +18,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.atomic import atomic_path
 from dissensus.bench.paper.benchmarks import Benchmark, Inputs, Sizes
 from dissensus.bench.paper.presets import BenchPreset, RunName
 from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
-from dissensus.errors import DataError
+from dissensus.bench.paper.run_result import RunResult
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
@@ -34,14 +31,11 @@ from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = [
     "RunKey",
-    "RunResult",
     "execute",
     "likelihood_summary",
-    "load_result",
     "noise_floor",
     "replace_pixels",
     "run_diagnostics",
-    "save_result",
 ]
 
 NOISE_FLOOR_INPUTS = 256
@@ -93,28 +87,6 @@ class RunKey:
         return (training + sampling.draws * scored * self.preset.samples * DECODING) * _weight(self.benchmark)
 
 
-@dataclass(frozen=True, eq=False)
-class RunResult:
-    """What is left of a run: log-likelihoods in nats, what the sampler said, and a few pictures."""
-
-    test: NDArray[np.float64]
-    """(M, N): the in-distribution test inputs, then the others."""
-    inliers: int
-    """How many columns of ``test`` are in-distribution."""
-    validation: NDArray[np.float64]
-    """(M, n)"""
-    typical: NDArray[np.float64]
-    """Training inputs (M, n)."""
-    pictured: NDArray[np.int64]
-    """Columns of ``test`` of which pictures are kept (n,), by disagreement; inliers first. May be empty."""
-    pictures: NDArray[np.uint8]
-    """(n, C, H, W)"""
-    reconstructions: NDArray[np.uint8]
-    """Of the pictures under some draws (m, n, C, H, W)."""
-    info: Mapping[str, Any]
-    """Plain values: settings, diagnostics, seconds."""
-
-
 def execute(
     key: RunKey,
     inputs: Inputs,
@@ -124,7 +96,7 @@ def execute(
 ) -> RunResult:
     """Trains or samples on ``inputs.training``, on the device the images are on, and fills the matrices.
 
-    With ``checkpoint``, an interrupted run goes on where it stopped; the folder is removed at the end.
+    With ``checkpoint``, a folder, an interrupted run goes on where it stopped.
     """
     device = inputs.training.device
     vae = key.preset.vae(key.benchmark.model)
@@ -181,8 +153,6 @@ def execute(
             "noise_floor": noise_floor(vae, draws, inputs.validation, K, noise_seed),
         },
     }
-    if checkpoint is not None:
-        shutil.rmtree(checkpoint, ignore_errors=True)
     return RunResult(
         test=test,
         inliers=len(inputs.inliers),
@@ -225,42 +195,6 @@ def run_diagnostics(draws: WeightDraws) -> dict[str, Any]:
             for epoch in epochs
         ],
     }
-
-
-def save_result(path: Path, result: RunResult) -> None:
-    """Writes the result as one ``.npz``, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    arrays = {
-        "test": result.test,
-        "inliers": np.int64(result.inliers),
-        "validation": result.validation,
-        "typical": result.typical,
-        "pictured": result.pictured,
-        "pictures": result.pictures,
-        "reconstructions": result.reconstructions,
-        "info": np.frombuffer(json.dumps(result.info).encode(), dtype=np.uint8),
-    }
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its third parameter is a bool by name
-
-
-def load_result(path: Path) -> RunResult:
-    """The inverse of :func:`save_result`."""
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        return RunResult(
-            test=arrays["test"],
-            inliers=int(arrays["inliers"]),
-            validation=arrays["validation"],
-            typical=arrays["typical"],
-            pictured=arrays["pictured"],
-            pictures=arrays["pictures"],
-            reconstructions=arrays["reconstructions"],
-            info=json.loads(arrays["info"].tobytes()),
-        )
-    except Exception as error:  # on damaged bytes the parsers raise almost anything
-        raise DataError(f"{path} is not a readable matrix ({error}); delete it and measure again") from error
 
 
 def _pictures(

@@ -114,24 +114,26 @@ def cells(rows: Sequence[Row]) -> dict[tuple[str, str, str, str], Cell]:
 
 
 def terminal(rows: Sequence[Row], *, quick: bool) -> list[Table]:
-    """For the terminal: a table a preset, with ours, the paper's and the difference in one cell."""
+    """For the terminal, narrow enough for 80 columns: a table a preset, a section a benchmark."""
     found = cells(rows)
     tables = []
     for preset in _presets(found):
-        table = Table(title=_title(preset, quick), caption="ours, the paper's in brackets, difference")
+        table = Table(title=_title(preset, quick), title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
         table.add_column("")
-        for title in COLUMNS.values():
-            for metric in METRICS:
-                table.add_column(f"{title}\n{_HEADS[metric]}{_ARROWS[metric]}", justify="right")
-        for method in METHODS.values():
-            entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
-            table.add_row(
-                method.label,
-                *(
-                    "–" if cell is None else f"{cell.text}\n({_short(cell.published)}) {cell.difference:+.3f}"
-                    for cell in entries
-                ),
-            )
+        for metric in METRICS:
+            table.add_column(f"{_HEADS[metric]} {_ARROWS[metric]}", justify="right", no_wrap=True)
+            table.add_column("paper", justify="right", style="dim")
+            table.add_column("Δ", justify="right")
+        for benchmark, title in COLUMNS.items():
+            if not any((preset, benchmark) == (key[0], key[2]) for key in found):
+                continue
+            table.add_section()
+            table.add_row(f"[bold]{title}[/bold]")
+            for method in METHODS.values():
+                shown: list[str] = []
+                for cell in (found.get((preset, method.name, benchmark, metric)) for metric in METRICS):
+                    shown += ["–"] * 3 if cell is None else [cell.text, _short(cell.published), _signed(cell)]
+                table.add_row(method.label, *shown)
         tables.append(table)
     return tables
 
@@ -151,7 +153,7 @@ def markdown(rows: Sequence[Row], *, quick: bool) -> str:
         for method in METHODS.values():
             entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
             shown = [
-                "–" if cell is None else f"**{cell.text}** ({_short(cell.published)}, {cell.difference:+.3f})"
+                "–" if cell is None else f"**{cell.text}** ({_short(cell.published)}, {_signed(cell)})"
                 for cell in entries
             ]
             lines.append(f"| {method.label} | " + " | ".join(shown) + " |")
@@ -180,9 +182,7 @@ def latex(rows: Sequence[Row], *, quick: bool) -> str:
             entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
             ours = ["--" if cell is None else f"${_latex_number(cell)}$" for cell in entries]
             theirs = [
-                ""
-                if cell is None
-                else rf"{{\footnotesize ${_short(cell.published)}\ ({cell.difference:+.3f})$}}"
+                "" if cell is None else rf"{{\footnotesize ${_short(cell.published)}\ ({_signed(cell)})$}}"
                 for cell in entries
             ]
             label = method.label.replace("₁", "$_1$").replace("₂", "$_2$")
@@ -225,9 +225,12 @@ def _seeds(found: Mapping[tuple[str, str, str, str], Cell]) -> str:
 
 
 def _title(preset: str, quick: bool) -> str:
-    return f"Table 1, {preset}" + (
-        " (QUICK: a fraction of the data and the epochs, not a result)" if quick else ""
-    )
+    return f"Table 1, {preset}" + (" (QUICK: not a result)" if quick else "")
+
+
+def _signed(cell: Cell) -> str:
+    """The difference, as in +.012."""
+    return f"{cell.difference:+.3f}".replace("0.", ".", 1)
 
 
 def _latex_number(cell: Cell) -> str:

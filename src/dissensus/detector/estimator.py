@@ -9,47 +9,49 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
-from dissensus._version import __version__
-from dissensus.artifact import Artifact, read_artifact, write_artifact
-from dissensus.data import Dataset, ImageFolder, check_images, image_suffixes, open_inputs, split
+from dissensus.artifact import read_artifact, write_artifact
+from dissensus.data import split
 from dissensus.data.standardiser import Standardiser
 from dissensus.decisions import conformal_p_values, conformal_threshold, least_calibration_size
-from dissensus.errors import ArtifactError, CalibrationWarning, DataError, SettingsError
+from dissensus.detector.inputs import scoring_batches, training_array
+from dissensus.detector.saving import restore, to_artifact
+from dissensus.detector.settings import check_settings, find_device
+from dissensus.errors import ArtifactError, CalibrationWarning, DissensusError
 from dissensus.likelihood import LogLikelihoods, log_likelihoods, noise_floor
-from dissensus.models import (
-    VAE,
-    ObservationModel,
-    architecture_config,
-    build_vae,
-    observation,
-    observation_from_config,
-    vae_from_config,
-)
+from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, sample_posterior
 from dissensus.schedule import default_batch_size, default_epochs, kept_epochs
-from dissensus.scores import SCORES, FittedScore, Score, score
+from dissensus.scores import FittedScore, score
 from dissensus.seeding import stream_seed, torch_stream
 
-__all__ = ["BayesianVAE", "OnProgress"]
+__all__ = ["BayesianVAE", "Decisions", "OnProgress"]
 
 OnProgress = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
 
-LEAST_ROWS = 5
-FOLDER_BATCH = 1024  # pictures of a folder that are in memory at once while scoring
 NOISE_FLOOR_ROWS = 64
 LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
+
+
+class Decisions(NamedTuple):
+    """What the detector says about N inputs; unlike in scikit-learn's methods, higher = more unusual."""
+
+    score: NDArray[np.float64]
+    """(N,)"""
+    p_value: NDArray[np.float64]
+    """(N,), conformal: uniform on inputs like the training data."""
+    flagged: NDArray[np.bool_]
+    """(N,), at the chosen false-alarm rate."""
 
 
 class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,9 +66,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag.
     observation
-        What a pixel or a number is under the model: ``"bernoulli"``, ``"continuous-bernoulli"``, ``"gaussian"``,
-        ``"categorical"``, ``"discretised-logistic"`` or an instance; ``"auto"`` is Bernoulli for images and
-        Gaussian with a learned scale for vectors.
+        What a pixel or a number is under the model: ``"bernoulli"``, ``"continuous-bernoulli"``,
+        ``"gaussian"``, ``"categorical"``, ``"discretised-logistic"`` or an instance; ``"auto"`` is Bernoulli
+        for images and Gaussian with a learned scale for vectors.
     latent_size, widths
         Size of the latent space and of the networks' layers; ``None`` chooses by the inputs' shape.
     chains, draws
@@ -160,11 +162,12 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learns what is normal from ``X`` without labels.
 
-        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a path to a folder
-        or file, or the name of a dataset. ``checkpoint`` is a folder that lets an interrupted fit go on.
+        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a path to a
+        folder or file, or the name of a dataset. ``checkpoint`` is a folder: an interrupted fit goes on from it.
         """
-        self._check_settings()
-        array = self._training_array(X)
+        check_settings(self)
+        self._forget()
+        array = training_array(self, X, resize=self.resize)
         seed = self._root_seed()
         rows = split(len(array), _fractions(len(array)), seed=seed)
         self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
@@ -180,7 +183,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         self.draws_ = sample_posterior(
             self.vae_,
-            parts["train"].to(self._device()),
+            parts["train"].to(find_device(self.device)),
             settings,
             seed=seed,
             held_out=parts["validation"],
@@ -188,10 +191,16 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             on_epoch=on_epoch,
         )
         self._calibrate(parts["validation"], parts["calibration"], on_progress)
+        self._set_threshold()
         return self
 
+    def _forget(self) -> None:
+        """Removes what an earlier fit learnt: half of it beside half of a new fit would score wrongly."""
+        for name in [name for name in vars(self) if name.endswith("_")]:
+            delattr(self, name)
+
     def _calibrate(self, validation: Tensor, calibration: Tensor, on_progress: OnProgress | None) -> None:
-        """Fits the score on the one part and takes the threshold from the other, which no other step has seen."""
+        """Fits the score on the one part and scores the other, which no other step has seen."""
         self.noise_floor_ = noise_floor(
             self.vae_, self.draws_, validation[:NOISE_FLOOR_ROWS], samples=self.samples, seed=self.seed_
         )
@@ -200,7 +209,6 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             self.score_.fit(self._likelihoods(validation).values)
         matrix = self._likelihoods(calibration, on_progress=on_progress, stage="calibrating")
         self.calibration_scores_ = self.score_(matrix.values)
-        self._set_threshold()
 
     def _set_threshold(self) -> None:
         self.threshold_ = conformal_threshold(self.calibration_scores_, self.false_alarm_rate)
@@ -209,9 +217,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             needed = least_calibration_size(self.false_alarm_rate)
             warnings.warn(
                 f"false_alarm_rate={self.false_alarm_rate} takes {needed} calibration rows and there are "
-                f"{len(self.calibration_scores_)}, so nothing will be flagged: give more rows or a higher rate",
+                f"{len(self.calibration_scores_)}, so nothing will be flagged: give more rows or a higher "
+                "rate",
                 CalibrationWarning,
-                stacklevel=4,
+                stacklevel=3,
             )
 
     # ---- asking
@@ -223,8 +232,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Distance to the threshold (N,); negative = flagged."""
         scores = self._scores(X)
-        # Two infinities would give NaN: an input infinitely strange is flagged unless nothing can be.
-        return np.where(np.isposinf(scores) & np.isfinite(self.threshold_), -np.inf, self.threshold_ - scores)
+        with np.errstate(invalid="ignore"):
+            distance = self.threshold_ - scores
+        # Infinitely strange, and an infinite threshold: nothing can be flagged then.
+        return np.where(np.isnan(distance), 0.0, distance)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """+1 for inputs like the training data, −1 for outliers, at the chosen false-alarm rate (N,)."""
@@ -232,20 +243,30 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def p_values(self, X: Any) -> NDArray[np.float64]:
         """Conformal p-values (N,): uniform on inputs like the training data, small on outliers."""
-        return conformal_p_values(self.calibration_scores_, self._scores(X))
+        scores = self._scores(X)
+        return conformal_p_values(self.calibration_scores_, scores)
+
+    def decide(self, X: Any, *, on_progress: OnProgress | None = None) -> Decisions:
+        """Score, p-value and verdict of each input from one pass over the draws."""
+        scores = self._scores(X, on_progress)
+        return Decisions(
+            scores, conformal_p_values(self.calibration_scores_, scores), scores > self.threshold_
+        )
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""
         check_is_fitted(self)
-        array = np.concatenate(list(self._checked_batches(X)))
+        array = np.concatenate(list(self._batches(X)))
         return self._likelihoods(to_tensor(self._standardised(array)), on_progress=on_progress)
 
-    def _scores(self, X: Any) -> NDArray[np.float64]:
+    def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
         check_is_fitted(self)
         scores = [
-            self.score_(self._likelihoods(to_tensor(self._standardised(batch))).values)
-            for batch in self._checked_batches(X)
+            self.score_(
+                self._likelihoods(to_tensor(self._standardised(batch)), on_progress=on_progress).values
+            )
+            for batch in self._batches(X)
         ]
         return np.concatenate(scores)
 
@@ -254,22 +275,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def save(self, folder: str | Path) -> None:
         """Writes the fitted detector to a folder of JSON and safetensors; an older one there is replaced."""
         check_is_fitted(self)
-        calibration = {"scores": self.calibration_scores_}
-        if isinstance(self.score_, FittedScore):
-            calibration |= {f"score/{name}": array for name, array in self.score_.state().items()}
-        if self.standardiser_ is not None:
-            calibration |= {"mean": self.standardiser_.mean, "scale": self.standardiser_.scale}
-        config = {
-            "version": __version__,
-            "settings": self._saved_settings(),
-            "model": architecture_config(self.vae_),
-            "input_shape": list(self.input_shape_),
-            "features": self.n_features_in_,
-            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist(),
-            "seed": self.seed_,
-            "noise_floor": self.noise_floor_,
-        }
-        write_artifact(folder, Artifact(config, self.draws_, calibration))
+        write_artifact(folder, to_artifact(self))
 
     @classmethod
     def load(
@@ -281,62 +287,30 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         decoder: nn.Module | None = None,
     ) -> BayesianVAE:
         """Reads a detector that :meth:`save` wrote; networks of your own have to be passed again."""
+        find_device(device)
         artifact = read_artifact(folder)
-        config, arrays = artifact.config, artifact.calibration
         try:
-            settings = dict(config["settings"])
-            for pair in ("widths", "resize"):
-                settings[pair] = None if settings[pair] is None else tuple(settings[pair])
-            if isinstance(settings["observation"], dict):
-                settings["observation"] = observation_from_config(settings["observation"])
-            gate = cls(**settings, device=device, encoder=encoder, decoder=decoder)
-            gate.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
-            gate.draws_ = artifact.draws
-            gate.input_shape_ = tuple(config["input_shape"])
-            gate.n_features_in_ = config["features"]
-            if config["feature_names"]:
-                gate.feature_names_in_ = np.array(config["feature_names"], dtype=object)
-            gate.seed_, gate.noise_floor_ = config["seed"], config["noise_floor"]
-            gate.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
-            gate.score_ = score(gate.statistic)
-            if isinstance(gate.score_, FittedScore):
-                state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
-                gate.score_.restore(state)
-            gate.calibration_scores_ = arrays["scores"]
-        except (KeyError, TypeError) as error:
-            raise ArtifactError(f"{folder} lacks a part of a detector ({error}): save it anew") from error
+            gate = restore(cls, artifact, device=device, encoder=encoder, decoder=decoder)
+        except DissensusError as error:
+            raise ArtifactError(f"{folder} cannot be loaded: {error}") from error
+        except Exception as error:  # whoever wrote the files may have written anything
+            raise ArtifactError(f"{folder} is no whole detector ({error!r}): save it anew") from error
         gate._set_threshold()
         return gate
 
     # ---- the stages' arguments
 
-    def _check_settings(self) -> None:
-        """Refuses what cannot work before any work is done."""
-        if self.variant not in (1, 2):
-            raise SettingsError(f"variant must be 1 or 2, got {self.variant!r}")
-        score(self.statistic)
-        if self.draws < SCORES[self.statistic].least_draws:
-            raise SettingsError(f"the statistic {self.statistic!r} needs at least two draws, got draws={self.draws}")
-        if self.chains < 1 or self.draws % self.chains:
-            raise SettingsError(f"draws={self.draws} must be a multiple of chains={self.chains}")
-        if not 0 < self.false_alarm_rate < 1:
-            raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {self.false_alarm_rate}")
-        if (self.encoder is None) != (self.decoder is None):
-            raise SettingsError("encoder and decoder belong together: pass both or none")
-        if self.encoder is not None and self.latent_size is None:
-            raise SettingsError("latent_size must be given with networks of your own")
-
     def _sampling_settings(self, training_size: int) -> SamplingSettings:
-        batch_size = self.batch_size or default_batch_size(training_size)
-        epochs = self.epochs or default_epochs(training_size, batch_size)
-        burn_in, thinning = kept_epochs(epochs, self.draws // self.chains)
+        batch_size = int(self.batch_size or default_batch_size(training_size))
+        epochs = int(self.epochs or default_epochs(training_size, batch_size))
+        burn_in, thinning = kept_epochs(epochs, int(self.draws) // int(self.chains))
         variant = SamplingSettings.variant_1 if self.variant == 1 else SamplingSettings.variant_2
         return variant(
             SGHMC(step_size=self.step_size),
             epochs=epochs,
             burn_in=burn_in,
             thinning=thinning,
-            chains=self.chains,
+            chains=int(self.chains),
             batch_size=batch_size,
         )
 
@@ -371,89 +345,31 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             data,
             samples=self.samples,
             seed=self.seed_,
-            device=self._device(),
+            device=find_device(self.device),
             on_tile=on_tile,
         )
-
-    def _device(self) -> torch.device:
-        if self.device == "auto":
-            return torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        return torch.device(self.device)
 
     def _root_seed(self) -> int:
         if isinstance(self.random_state, int | np.integer):
             return int(self.random_state)
+        if self.random_state is None:  # scikit-learn's own answer would move NumPy's global state
+            return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
         return stream_seed(int(check_random_state(self.random_state).randint(2**31 - 1)))
 
-    # ---- inputs
-
-    def _training_array(self, X: Any) -> NDArray[Any]:
-        inputs = self._opened(X)
-        array = inputs.load() if isinstance(inputs, ImageFolder) else inputs
-        array = self._checked(array, reset=True)
-        if len(array) < LEAST_ROWS:
-            raise DataError(
-                f"X has {len(array)} rows (n_samples={len(array)}), and a detector is fitted on at least {LEAST_ROWS}"
-            )
-        return array
-
-    def _checked_batches(self, X: Any) -> Iterator[NDArray[Any]]:
-        """Arrays that fit the detector; a folder is read a batch at a time."""
-        inputs = self._opened(X)
-        if isinstance(inputs, ImageFolder):
-            for _, pictures in inputs.batches(FOLDER_BATCH):
-                yield self._checked(pictures, reset=False)
-        else:
-            yield self._checked(inputs, reset=False)
-
-    def _opened(self, X: Any) -> Any:
-        """Whatever stands for inputs, opened; tables and arrays are left to scikit-learn's own check."""
-        if isinstance(X, str | Path):
-            pictures = Path(X).is_dir() or Path(X).suffix.lower() in image_suffixes()
-            return open_inputs(X, size=self.resize if pictures else None)
-        if isinstance(X, ImageFolder | Dataset | Tensor):
-            return open_inputs(X)
-        return X
-
-    def _checked(self, X: Any, *, reset: bool) -> NDArray[Any]:
-        """Rows (N, D) of finite float64 or images (N, H, W, C), of the shape the detector knows."""
-        if _dimensions(X) > 2:
-            expected = None if reset else self.input_shape_
-            if expected is not None and len(expected) == 1:
-                raise DataError(f"X has shape {np.shape(X)}, and this detector takes rows of {expected[0]} numbers")
-            images = check_images(X, expected=expected)
-            self.n_features_in_ = int(np.prod(images.shape[1:]))
-            return images
-        if not reset and len(self.input_shape_) == 3:
-            height, width, channels = self.input_shape_
-            raise DataError(
-                f"X has shape {np.shape(X)}, and this detector takes images (N, {height}, {width}, {channels})"
-            )
-        rows: NDArray[np.float64] = validate_data(self, X, reset=reset, dtype=np.float64)
-        return rows
+    def _batches(self, X: Any) -> Iterator[NDArray[Any]]:
+        """Checked inputs, a folder's a batch at a time."""
+        return scoring_batches(self, X, shape=self.input_shape_, resize=self.resize)
 
     def _standardised(self, array: NDArray[Any]) -> NDArray[Any]:
         return array if self.standardiser_ is None else self.standardiser_(array)
 
-    def _saved_settings(self) -> dict[str, Any]:
-        """The constructor's arguments that mean something on another machine, as JSON values."""
-        settings = {
-            name: value
-            for name, value in self.get_params(deep=False).items()
-            if name not in ("device", "encoder", "decoder", "observation", "random_state")
-        }
-        model = self.observation if isinstance(self.observation, str) else self.observation.to_config()
-        return {**settings, "random_state": self.seed_, "observation": model}
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "threshold_")  # what fit sets last
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _dimensions(X: Any) -> int:
-    """Axes of an array or of nested lists; whatever else there is, scikit-learn's check takes as a table."""
-    return np.ndim(X) if isinstance(X, list | tuple) else getattr(X, "ndim", 2)
 
 
 def _fractions(rows: int) -> dict[str, float]:

@@ -1,0 +1,70 @@
+"""The command line: arguments in, calls out.
+
+Nothing heavy is imported before a command runs, so that ``--help`` answers at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from dissensus._version import __version__
+from dissensus.cli.bench import bench_paper
+from dissensus.cli.demo import demo
+from dissensus.cli.failures import Commands
+from dissensus.cli.fit import fit
+from dissensus.cli.score import score
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="dissensus",
+    cls=Commands,
+    help="Finds inputs unlike the training data, by the disagreement of posterior draws of a VAE.",
+    epilog="Exit codes: 0 fine, 1 outliers found (with --fail-on-outliers), 2 the call was wrong, "
+    "3 the work failed, 130 interrupted.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+app.command("demo")(demo)
+app.command("fit")(fit)
+app.command("score")(score)
+
+bench = typer.Typer(help="Measure the benchmarks that come with the package.", no_args_is_help=True)
+bench.command("paper")(bench_paper)
+app.add_typer(bench, name="bench")
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"dissensus {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_print_version, is_eager=True, help="Print the version and leave."
+        ),
+    ] = False,
+) -> None:
+    pass
+
+
+@bench.callback()
+def _bench() -> None:
+    """Keeps ``paper`` a subcommand although it is the only one."""
+
+
+def main() -> None:
+    """Runs the command line and leaves with its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # a terminal without Unicode gets escapes, not a crash
+            stream.reconfigure(errors="backslashreplace")
+    app(prog_name="dissensus")

@@ -1,0 +1,50 @@
+"""Two consoles: results go to stdout, everything said about the work goes to stderr."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+__all__ = ["messages", "print_json", "results", "warnings_as_messages"]
+
+
+def results() -> Console:
+    """Where results are printed."""
+    from rich.console import Console
+
+    return Console(highlight=False)
+
+
+def messages() -> Console:
+    """Where progress, warnings and errors are printed."""
+    from rich.console import Console
+
+    return Console(stderr=True, highlight=False)
+
+
+def print_json(result: Mapping[str, Any]) -> None:
+    """One JSON object on stdout."""
+    typer.echo(json.dumps(result, indent=2, ensure_ascii=False, allow_nan=False))
+
+
+@contextmanager
+def warnings_as_messages() -> Iterator[None]:
+    """Inside, the package's own warnings are one yellow line each, and those of others are kept quiet."""
+    from dissensus.errors import CalibrationWarning
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        messages().print(str(message), style="yellow", markup=False, soft_wrap=True)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        warnings.simplefilter("always", CalibrationWarning)
+        warnings.showwarning = show
+        yield

@@ -1,0 +1,193 @@
+"""``dissensus fit``: from a pile of unlabelled inputs to a gate on disk."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli.console import messages, print_json, results, warnings_as_messages
+from dissensus.cli.failures import Interrupted, speaking_of
+from dissensus.cli.options import Device, Json, Quiet, Resize, Seed, parse_size
+from dissensus.cli.progress import Downloads, StageProgress, fit_work
+from dissensus.errors import ArtifactError
+
+if TYPE_CHECKING:
+    from dissensus.detector import BayesianVAE
+
+__all__ = ["check_output", "fit", "how_to_go_on"]
+
+
+def fit(
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="A folder of images, a file (.npy, .npz, .idx, .gz, .mat, .bin), or a dataset's name."
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder the gate is saved in.")],
+    variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
+    statistic: Annotated[
+        str, typer.Option(help="ess, kl, entropy, std, mean-ll, mixture-ll, waic or typicality.")
+    ] = "kl",
+    false_alarm_rate: Annotated[
+        float, typer.Option(help="Share of normal inputs that may be flagged.")
+    ] = 0.05,
+    chains: Annotated[int, typer.Option(min=1, help="Chains that are run.")] = 2,
+    draws: Annotated[int, typer.Option(min=1, help="Draws kept of all chains together.")] = 20,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the data. Default: chosen by its size.")
+    ] = None,
+    samples: Annotated[int, typer.Option(min=1, help="Importance samples of each log-likelihood.")] = 16,
+    latent_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Size of the latent space. Default: chosen by the inputs' shape."),
+    ] = None,
+    observation: Annotated[
+        str,
+        typer.Option(
+            help="bernoulli, continuous-bernoulli, gaussian, categorical, discretised-logistic or auto."
+        ),
+    ] = "auto",
+    resize: Resize = None,
+    skip_unreadable: Annotated[
+        bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")
+    ] = False,
+    device: Device = "auto",
+    seed: Seed = 0,
+    checkpoint: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where to keep what is needed to go on after an interruption. Default: beside the output."
+        ),
+    ] = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Learn from unlabelled DATA what is normal, and save the gate.
+
+    An interrupted fit goes on where it stopped when the same command is given again.
+    """
+    size = parse_size(resize)
+    check_output(output)
+    began = time.monotonic()
+    from dissensus.detector import BayesianVAE
+
+    gate = BayesianVAE(
+        variant=variant,
+        statistic=statistic,
+        false_alarm_rate=false_alarm_rate,
+        observation=observation,
+        latent_size=latent_size,
+        chains=chains,
+        draws=draws,
+        epochs=epochs,
+        samples=samples,
+        resize=size,
+        device=device,
+        random_state=seed,
+    )
+    inputs = _open(data, size, skip=skip_unreadable, quiet=quiet)
+    kept = checkpoint or output.absolute().parent / f".{output.absolute().name}.partial"
+    with StageProgress(fit_work(gate, len(inputs)), quiet=quiet) as progress:
+        try:
+            with speaking_of(data), warnings_as_messages():
+                gate.fit(inputs, checkpoint=kept, on_progress=progress)
+            gate.save(output)
+        except KeyboardInterrupt:
+            raise Interrupted(how_to_go_on(progress)) from None
+    if checkpoint is None:
+        shutil.rmtree(kept, ignore_errors=True)
+    skipped = getattr(inputs, "skipped", [])
+    summary = _summary(gate, output, len(inputs) - len(skipped), time.monotonic() - began)
+    if json:
+        print_json(summary | {"unreadable": len(skipped)})
+    elif not quiet:
+        _print_summary(summary, output)
+    if skipped and not quiet:
+        messages().print(
+            f"left out {len(skipped)} unreadable, first {skipped[0][1]}", style="yellow", markup=False
+        )
+
+
+def check_output(folder: Path) -> None:
+    """Refuses a place that a gate could not be saved in, before any work is done."""
+    from dissensus.artifact import CONFIG, OTHERS
+
+    if folder.is_dir():
+        names = {path.name for path in folder.iterdir()}
+        foreign = bool(names) and not {CONFIG} <= names <= {CONFIG, *OTHERS}
+    else:
+        foreign = folder.exists()
+    if foreign:
+        raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
+    parent = folder.absolute().parent
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=parent, prefix=".dissensus-"):
+            pass
+    except OSError as error:
+        raise ArtifactError(f"{folder} cannot be written ({error.strerror}): choose another place") from error
+
+
+def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
+    """What there is to say about a fitted gate, as JSON values."""
+    from math import isfinite
+
+    from dissensus.report import chain_health
+
+    return {
+        "gate": str(output),
+        "inputs": inputs,
+        "input_shape": list(gate.input_shape_),
+        "draws": len(gate.draws_),
+        "chains": gate.chains,
+        "statistic": gate.statistic,
+        "false_alarm_rate": gate.false_alarm_rate,
+        "threshold": gate.threshold_ if isfinite(gate.threshold_) else None,
+        "calibration_inputs": len(gate.calibration_scores_),
+        "noise_floor": gate.noise_floor_,
+        "health": chain_health(gate.draws_.diagnostics.to_dict()),
+        "seconds": round(seconds, 1),
+    }
+
+
+def _open(data: str, size: tuple[int, int] | None, *, skip: bool, quiet: bool) -> Any:
+    """The inputs, all in memory: an array, or a folder whose pictures are read while fitting."""
+    from dissensus.data import open_inputs
+
+    with Downloads(quiet=quiet) as downloads:
+        return open_inputs(
+            data, name=data, size=size, on_error="skip" if skip else "raise", progress=downloads
+        )
+
+
+def how_to_go_on(progress: StageProgress) -> str:
+    """What to tell a person who pressed Ctrl-C."""
+    if progress.last is None:
+        return "interrupted before the first epoch was done"
+    stage, done, total = progress.last
+    where = f"after epoch {done} of {total}" if stage == "sampling" else "while calibrating"
+    return f"interrupted {where}: give the same command again to go on from there"
+
+
+def _print_summary(summary: dict[str, Any], output: Path) -> None:
+    from dissensus.report import describe_health
+
+    out = results()
+    threshold = "none" if summary["threshold"] is None else f"{summary['threshold']:.4g}"
+    out.print(
+        f"[bold]{output}[/bold]  {summary['draws']} draws of {summary['chains']} chains, "
+        f"from {summary['inputs']} inputs in {summary['seconds']:.0f} s"
+    )
+    out.print(
+        f"flags {summary['statistic']} above {threshold}, at a false-alarm rate of "
+        f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"
+    )
+    for sentence in describe_health(summary["health"], summary["noise_floor"]):
+        out.print(sentence, markup=False)
+    out.print(f"next: dissensus score {output} DATA", markup=False)

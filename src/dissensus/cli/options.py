@@ -1,0 +1,34 @@
+"""Arguments that several commands take, and what their text means."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, TypeAlias
+
+import typer
+
+from dissensus.errors import SettingsError
+
+__all__ = ["Device", "Json", "Quiet", "Resize", "Seed", "parse_size"]
+
+Device: TypeAlias = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
+Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no remarks.")]
+Resize: TypeAlias = Annotated[
+    str | None, typer.Option(metavar="HxW", help="Bring image files to this height and width, as in 64x64.")
+]
+Seed: TypeAlias = Annotated[int, typer.Option(help="Root of all randomness.")]
+
+
+def parse_size(text: str | None) -> tuple[int, int] | None:
+    """(height, width) of ``HxW``.
+
+    >>> parse_size("64x48")
+    (64, 48)
+    """
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-9]\d{0,4})[x×]([1-9]\d{0,4})", text.strip().lower())
+    if match is None:
+        raise SettingsError(f"--resize takes a height and a width, as in 64x64, not {text!r}")
+    return int(match[1]), int(match[2])

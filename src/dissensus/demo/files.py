@@ -1,0 +1,55 @@
+"""What the demonstration leaves behind: the gate, the numbers, a figure and a page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dissensus.atomic import atomic_path
+from dissensus.demo.run import Demo
+from dissensus.evaluation import write_record
+from dissensus.report import DemoFigure, demo_page, draw_demo, strip
+
+__all__ = ["write_files"]
+
+SHOWN_IN_FIGURE = 16
+SHOWN_IN_TABLE = 5
+
+
+def write_files(folder: Path, demo: Demo, record: Mapping[str, Any]) -> None:
+    """Writes ``gate/``, ``results.json``, ``figure.png`` and ``report.html``, each whole or not at all."""
+    demo.gate.save(folder / "gate")
+    write_record(folder / "results.json", record)
+    content = _figure(demo, record)
+    light, dark = draw_demo(content, "light"), draw_demo(content, "dark")
+    pictures = {kind: strip(images[:SHOWN_IN_TABLE]) for kind, images in demo.outliers.items()}
+    page = demo_page(record, {"light": light, "dark": dark}, pictures)
+    for name, data in (("figure.png", light), ("report.html", page.encode())):
+        with atomic_path(folder / name) as temporary:
+            temporary.write_bytes(data)
+
+
+def _figure(demo: Demo, record: Mapping[str, Any]) -> DemoFigure:
+    statistic = demo.gate.statistic
+    likelihood, likelihoods = demo.scores("mean-ll")
+    own, others = demo.scores(statistic)
+    areas = record["outliers"]["digits"]["auroc"]
+    clothes, digits = np.argsort(own, kind="stable"), np.argsort(others["digits"], kind="stable")
+    return DemoFigure(
+        normal="unseen clothes",
+        strange="digits",
+        log_likelihood=(-likelihood, -likelihoods["digits"]),
+        disagreement=(own, others["digits"]),
+        disagreement_name=statistic,
+        threshold=record["threshold"],
+        auroc=(areas["mean-ll"]["value"], areas[statistic]["value"]),
+        strips={
+            "clothes,\nleast disagreement": demo.inliers[clothes[:SHOWN_IN_FIGURE]],
+            "clothes,\nmost disagreement": demo.inliers[clothes[::-1][:SHOWN_IN_FIGURE]],
+            "digits,\nleast disagreement": demo.outliers["digits"][digits[:SHOWN_IN_FIGURE]],
+            "digits,\nmost disagreement": demo.outliers["digits"][digits[::-1][:SHOWN_IN_FIGURE]],
+        },
+    )

@@ -1,0 +1,104 @@
+"""What a detector takes in: whatever stands for inputs, opened, and checked to have the shape it knows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+from torch import Tensor
+
+from dissensus.data import Dataset, ImageFolder, check_images, image_suffixes, open_inputs
+from dissensus.errors import DataError
+
+__all__ = ["scoring_batches", "training_array"]
+
+LEAST_ROWS = 5
+FOLDER_BATCH = 1024  # pictures of a folder that are in memory at once while scoring
+
+
+def training_array(detector: BaseEstimator, X: Any, *, resize: tuple[int, int] | None) -> NDArray[Any]:
+    """Rows (N, D) or images (N, H, W, C) to fit on; scikit-learn's ``n_features_in_`` is set by the way."""
+    inputs = _opened(X, resize)
+    array = inputs.load() if isinstance(inputs, ImageFolder) else inputs
+    array = _checked(detector, array, shape=None)
+    if len(array) < LEAST_ROWS:
+        raise DataError(
+            f"X holds too few rows (n_samples={len(array)}): give at least {LEAST_ROWS}, and better hundreds"
+        )
+    return array
+
+
+def scoring_batches(
+    detector: BaseEstimator, X: Any, *, shape: tuple[int, ...], resize: tuple[int, int] | None
+) -> Iterator[NDArray[Any]]:
+    """Arrays of inputs of ``shape``, (D,) or (H, W, C); a folder is read a batch at a time."""
+    inputs = _opened(X, resize)
+    if isinstance(inputs, ImageFolder):
+        for _, pictures in inputs.batches(FOLDER_BATCH):
+            yield _checked(detector, pictures, shape=shape)
+    else:
+        yield _checked(detector, inputs, shape=shape)
+
+
+def _opened(X: Any, resize: tuple[int, int] | None) -> Any:
+    """Paths, names, datasets and tensors opened; tables and arrays are left to scikit-learn's own check."""
+    if isinstance(X, str | Path):
+        return open_inputs(X, size=resize if _is_pictures(X) else None)
+    if isinstance(X, ImageFolder | Dataset | Tensor):
+        return open_inputs(X)
+    return X
+
+
+def _is_pictures(path: str | Path) -> bool:
+    # Unlike Path's own, these are False for names that no file could have.
+    image = os.path.isfile(path) and Path(path).suffix.lower() in image_suffixes()  # noqa: PTH113
+    return image or os.path.isdir(path)  # noqa: PTH112
+
+
+def _checked(detector: BaseEstimator, X: Any, *, shape: tuple[int, ...] | None) -> NDArray[Any]:
+    """Rows (N, D) of finite float64 or images (N, H, W, C), of ``shape`` unless it is still to be learnt."""
+    if _axes(X) > 2:
+        if shape is not None and len(shape) == 1:
+            raise DataError(
+                f"X has shape {np.shape(X)}, and this detector takes rows: give it (N, {shape[0]})"
+            )
+        images = check_images(X, expected=None if shape is None else (shape[0], shape[1], shape[2]))
+        detector.n_features_in_ = int(np.prod(images.shape[1:]))
+        return images
+    if shape is not None and len(shape) == 3:
+        height, width, channels = shape
+        raise DataError(
+            f"X has shape {np.shape(X)}, and this detector takes images: "
+            f"give it (N, {height}, {width}, {channels})"
+        )
+    try:
+        rows: NDArray[np.float64] = validate_data(
+            detector, X, reset=shape is None, dtype=np.float64, ensure_all_finite=False
+        )
+    except ValueError as error:
+        raise DataError(" ".join(str(error).split())) from error
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise DataError(
+            f"X holds NaN or infinite values in {(~finite).sum()} of {len(rows)} rows, first in row "
+            f"{finite.argmin()}; remove or repair them"
+        )
+    return rows
+
+
+def _axes(X: Any) -> int:
+    """Of an array or of nested lists; whatever else there is, scikit-learn's check takes as a table."""
+    if not isinstance(X, list | tuple):
+        return getattr(X, "ndim", 2)
+    try:
+        return np.ndim(X)
+    except ValueError as error:
+        raise DataError(
+            "X is made of lists of different lengths; give all rows or images one shape"
+        ) from error

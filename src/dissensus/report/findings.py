@@ -1,0 +1,57 @@
+"""From a demonstration's record to sentences: where likelihood fails, and where disagreement does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+__all__ = ["false_alarm_sentence", "findings"]
+
+FAILS = 0.75  # an AUROC below this is of little use
+LIKELIHOOD = "mean-ll"
+
+
+def findings(record: Mapping[str, Any]) -> list[str]:
+    """What the numbers say of plain likelihood against the detector's own statistic.
+
+    One is called better only where the confidence intervals of the two AUROCs do not meet.
+    """
+    statistic = record["settings"]["statistic"]
+    pairs = {k: (o["auroc"][LIKELIHOOD], o["auroc"][statistic]) for k, o in record["outliers"].items()}
+    upside_down = [k for k, (ll, _) in pairs.items() if ll["high"] < 0.5]
+    rescued = [k for k, (ll, own) in pairs.items() if own["low"] > ll["high"]]
+    lost = [k for k, (ll, own) in pairs.items() if own["high"] < ll["low"]]
+    neither = [k for k, (ll, own) in pairs.items() if max(ll["value"], own["value"]) < FAILS]
+
+    def listed(kinds: Sequence[str]) -> str:
+        return ", ".join(f"{k} ({pairs[k][0]['value']:.2f} → {pairs[k][1]['value']:.2f})" for k in kinds)
+
+    sentences: list[str] = []
+    if upside_down:
+        names = " and ".join(filter(None, [", ".join(upside_down[:-1]), upside_down[-1]]))
+        sentences.append(
+            f"Plain likelihood finds {names} more normal than real clothes (AUROC below one half)."
+        )
+    if rescued:
+        sentences.append(f"Disagreement ({statistic}) beats likelihood on {listed(rescued)}.")
+    if lost:
+        sentences.append(f"Likelihood beats disagreement ({statistic}) on {listed(lost)}.")
+    if neither:
+        sentences.append(f"Neither is of much use on {listed(neither)}.")
+    if not sentences:
+        return [f"Likelihood and disagreement ({statistic}) do equally well on every kind here."]
+    return [*sentences, f"(In brackets: AUROC of likelihood → AUROC of disagreement, {statistic}.)"]
+
+
+def false_alarm_sentence(record: Mapping[str, Any]) -> str:
+    """The realised false-alarm rate, and how far chance alone can carry it from the one asked for."""
+    rate, inliers = record["settings"]["false_alarm_rate"], record["inliers"]
+    count, flagged = inliers["count"], inliers["flagged"]
+    # Both the calibration inputs and those tested are samples.
+    deviation = math.sqrt(rate * (1 - rate) * (1 / count + 1 / record["calibration_inputs"]))
+    low, high = max(0.0, rate - 2 * deviation), rate + 2 * deviation
+    return (
+        f"{flagged} of {count} unseen clothes were flagged: {flagged / count:.1%}, asked for {rate:.0%} "
+        f"(chance allows {low:.1%} to {high:.1%})."
+    )

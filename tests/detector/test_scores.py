@@ -1,0 +1,141 @@
+"""An input's score is its own: company, order, process and threads change nothing."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import torch
+from sklearn.base import clone
+
+from dissensus import BayesianVAE
+from dissensus.decisions import conformal_p_values
+from dissensus.scores import SCORES
+
+KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
+VARIANTS = pytest.mark.parametrize("variant", [1, 2])
+
+SCORE_ELSEWHERE = """
+import json, sys
+import numpy as np
+from dissensus import BayesianVAE
+gate = BayesianVAE.load(sys.argv[1], device="cpu")
+print(json.dumps(gate.score_samples(np.load(sys.argv[2])).tolist()))
+"""
+
+
+@KINDS
+@VARIANTS
+@pytest.mark.parametrize("statistic", SCORES)
+def test_a_row_scores_the_same_in_any_company(fitted, inputs, kind, variant, statistic):
+    gate, some = fitted(kind, variant=variant, statistic=statistic), inputs[kind][:37]
+    together = gate.score_samples(some)
+    alone = np.concatenate([gate.score_samples(one[None]) for one in some])
+    doubled = gate.score_samples(np.repeat(some, 2, axis=0))
+    assert np.isfinite(together).all()
+    assert np.ptp(together) > 0
+    np.testing.assert_allclose(alone, together, rtol=1e-6)
+    np.testing.assert_allclose(gate.score_samples(some[::-1])[::-1], together, rtol=1e-6)
+    np.testing.assert_allclose(doubled[::2], together, rtol=1e-6)
+    np.testing.assert_array_equal(doubled[::2], doubled[1::2])
+
+
+@KINDS
+def test_a_row_keeps_its_score_beside_monsters(fitted, inputs, kind):
+    gate, some = fitted(kind), inputs[kind][:5]
+    monsters = np.full_like(some, 255 if kind == "pictures" else 1e300)
+    mixed = np.stack([some, monsters], axis=1).reshape(-1, *some.shape[1:])
+    np.testing.assert_allclose(gate.score_samples(mixed)[::2], gate.score_samples(some), rtol=1e-6)
+
+
+@KINDS
+@VARIANTS
+def test_another_process_gives_the_same_scores(fitted, inputs, kind, variant, tmp_path):
+    gate, some = fitted(kind, variant=variant), inputs[kind][:20]
+    gate.save(tmp_path / "gate")
+    np.save(tmp_path / "some.npy", some)
+    answer = subprocess.run(
+        [sys.executable, "-c", SCORE_ELSEWHERE, tmp_path / "gate", tmp_path / "some.npy"],
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        check=True,
+    )
+    np.testing.assert_allclose(json.loads(answer.stdout), gate.score_samples(some), rtol=1e-6)
+
+
+@KINDS
+def test_the_number_of_threads_hardly_matters(fitted, inputs, kind):
+    gate, some = fitted(kind), inputs[kind][:20]
+    one = gate.score_samples(some)
+    threads = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        two = gate.score_samples(some)
+    finally:
+        torch.set_num_threads(threads)
+    np.testing.assert_allclose(two, one, rtol=1e-5)
+
+
+@KINDS
+@pytest.mark.parametrize("statistic", SCORES)
+def test_the_methods_agree(fitted, inputs, kind, statistic):
+    gate, some = fitted(kind, statistic=statistic), inputs[kind]
+    scores, decision = gate.score_samples(some), gate.decision_function(some)
+    flagged = gate.predict(some) == -1
+    assert flagged.any()
+    assert not flagged.all()
+    np.testing.assert_array_equal(flagged, decision < 0)
+    np.testing.assert_array_equal(flagged, gate.p_values(some) <= gate.false_alarm_rate)
+    np.testing.assert_allclose(decision, scores - gate.offset_, rtol=1e-12)
+    np.testing.assert_array_equal(
+        gate.p_values(some), conformal_p_values(gate.calibration_scores_, -scores)
+    )
+    decisions = gate.decide(some)
+    np.testing.assert_array_equal(decisions.score, -scores)
+    np.testing.assert_array_equal(decisions.flagged, flagged)
+    np.testing.assert_array_equal(decisions.p_value, gate.p_values(some))
+
+
+def test_the_matrix_is_what_the_scores_are_made_of(fitted, inputs):
+    gate = fitted("pictures", statistic="std")
+    matrix = gate.log_likelihoods(inputs["pictures"][:9])
+    assert matrix.values.shape == matrix.errors.shape == (4, 9)
+    np.testing.assert_allclose(
+        -matrix.values.std(axis=0), gate.score_samples(inputs["pictures"][:9]), rtol=1e-9
+    )
+
+
+@pytest.mark.parametrize("threshold", [1.0, np.inf])
+def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
+    gate = clone(row_gate)
+    gate.__dict__.update(row_gate.__dict__)
+    gate.score_ = lambda matrix: np.array([np.inf, 0.0, -np.inf])
+    gate.threshold_ = threshold
+    decision = gate.decision_function(rows[:3])
+    assert not np.isnan(decision).any()
+    np.testing.assert_array_equal(decision < 0, gate.predict(rows[:3]) == -1)
+    assert (decision[0] < 0) == np.isfinite(threshold)
+
+
+def test_progress_is_reported_to_the_end(quick, rows):
+    seen = []
+    gate = quick().fit(rows, on_progress=lambda *report: seen.append(report))
+    assert [report for report in seen if report[0] == "sampling"] == [("sampling", e, 4) for e in (1, 2, 3, 4)]
+    calibrating = [(done, total) for stage, done, total in seen if stage == "calibrating"]
+    assert calibrating[-1] == (4 * 15, 4 * 15)
+    assert calibrating == sorted(calibrating)
+    seen.clear()
+    gate.decide(rows, on_progress=lambda *report: seen.append(report))
+    assert seen[-1] == ("scoring", 400, 400)
+
+
+def test_what_fit_learnt_has_the_documented_form(row_gate, picture_gate):
+    assert isinstance(row_gate, BayesianVAE)
+    assert len(row_gate.draws_) == 4
+    assert row_gate.calibration_scores_.shape == (15,)
+    assert row_gate.noise_floor_ >= 0
+    assert row_gate.n_features_in_ == 4
+    assert picture_gate.n_features_in_ == 120
+    assert row_gate.offset_ == -row_gate.threshold_

@@ -1,0 +1,49 @@
+"""Draws put together by hand from VAEs."""
+
+import numpy as np
+import pytest
+import torch
+
+from dissensus.models import build_vae
+from dissensus.posterior import WeightDraws
+
+
+@pytest.fixture
+def draws_of():
+    """WeightDraws of the given VAEs, one draw each; ``encoder_of`` says whose encoders are shared."""
+
+    def stack(vaes, encoder_of=None):
+        encoder_of = list(range(len(vaes))) if encoder_of is None else encoder_of
+        owners = [vaes[encoder_of.index(e)] for e in sorted(set(encoder_of))]
+        decoder, encoder = (
+            {
+                name: torch.stack([dict(network(vae).named_parameters())[name].detach() for vae in group])
+                for name, _ in network(vaes[0]).named_parameters()
+            }
+            for network, group in ((lambda v: v.decoder, vaes), (lambda v: v.encoder, owners))
+        )
+        count = np.arange(len(vaes))
+        return WeightDraws(decoder, encoder, np.array(encoder_of), np.zeros_like(count), count + 1)
+
+    return stack
+
+
+@pytest.fixture
+def image_vaes():
+    """Three small convolutional VAEs of one architecture."""
+    return [
+        build_vae(
+            (1, 9, 10),
+            latent_size=3,
+            widths=(4,),
+            hidden=8,
+            generator=torch.Generator().manual_seed(seed),
+        )
+        for seed in range(3)
+    ]
+
+
+@pytest.fixture
+def images():
+    random = torch.Generator().manual_seed(9)
+    return torch.randint(0, 256, (17, 1, 9, 10), generator=random, dtype=torch.uint8)
