@@ -27,7 +27,7 @@ def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
         temporary.chmod(0o666 & ~_umask())
-        os.replace(temporary, target)
+        temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
 

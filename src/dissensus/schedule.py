@@ -38,7 +38,9 @@ def kept_epochs(epochs: int, draws: int) -> tuple[int, int]:
     ((21, 1), (201, 11))
     """
     if draws > epochs:
-        raise SettingsError(f"{epochs} epochs give at most {epochs} draws a chain, not {draws}: run more epochs")
+        raise SettingsError(
+            f"{epochs} epochs give at most {epochs} draws a chain, not {draws}: run more epochs"
+        )
     if draws == 1:
         return epochs, 1
     thinning = max(1, epochs // 3 // (draws - 1))

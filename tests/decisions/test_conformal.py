@@ -28,7 +28,8 @@ def test_threshold_and_p_value_say_the_same(calibration, new, rate):
 def test_false_alarm_rate_holds_on_average():
     random = np.random.default_rng(0)
     alarms = [
-        (random.gumbel(size=200) > conformal_threshold(random.gumbel(size=99), 0.05)).mean() for _ in range(2000)
+        (random.gumbel(size=200) > conformal_threshold(random.gumbel(size=99), 0.05)).mean()
+        for _ in range(2000)
     ]
     # Exactly α here, because α(n+1) is a whole number.
     assert np.mean(alarms) == pytest.approx(0.05, abs=4 * np.std(alarms) / math.sqrt(2000))

@@ -60,7 +60,9 @@ def test_nan_and_infinity(quick, fitted, inputs, kind, bad):
     array = inputs[kind] / (1 if kind == "rows" else 255)
     array[7].flat[2] = bad
     for call in (quick().fit, fitted(kind).predict):
-        with pytest.raises(DataError, match=r"^X holds NaN or infinite values in 1 of \d+ rows, first in row 7;") as e:
+        with pytest.raises(
+            DataError, match=r"^X holds NaN or infinite values in 1 of \d+ rows, first in row 7;"
+        ) as e:
             call(array)
         assert "remove or repair" in one_sentence(e)
 
@@ -70,7 +72,9 @@ def test_integers_outside_a_byte(quick, picture_gate, pictures, value, dtype):
     array = pictures.astype(dtype)
     array[4, 0, 0] = value
     for call in (quick().fit, picture_gate.predict):
-        with pytest.raises(DataError, match=r"X holds integers .* outside 0..255 first in row 4; rescale") as error:
+        with pytest.raises(
+            DataError, match=r"X holds integers .* outside 0..255 first in row 4; rescale"
+        ) as error:
             call(array)
         one_sentence(error)
 
@@ -82,7 +86,9 @@ def test_floats_that_are_not_in_the_unit_interval(picture_gate, pictures):
 
 
 def test_the_wrong_number_of_channels(picture_gate, pictures):
-    with pytest.raises(DataError, match="X holds images of 10×12 with 3 channels and 10×12 with 1 channel") as e:
+    with pytest.raises(
+        DataError, match="X holds images of 10×12 with 3 channels and 10×12 with 1 channel"
+    ) as e:
         picture_gate.predict(np.repeat(pictures[..., None], 3, axis=3))
     assert "convert their channels" in one_sentence(e)
     with pytest.raises(DataError, match="last axis must be 1 channel"):
@@ -92,13 +98,17 @@ def test_the_wrong_number_of_channels(picture_gate, pictures):
 
 
 def test_the_wrong_height_or_width(picture_gate, pictures):
-    with pytest.raises(DataError, match="X holds images of 12×10 .* and 10×12 .* was expected; resize") as error:
+    with pytest.raises(
+        DataError, match="X holds images of 12×10 .* and 10×12 .* was expected; resize"
+    ) as error:
         picture_gate.predict(pictures.transpose(0, 2, 1))
     one_sentence(error)
 
 
 def test_rows_for_pictures_and_pictures_for_rows(picture_gate, row_gate, rows, pictures):
-    with pytest.raises(DataError, match=r"X has shape \(80, 120\).*takes images: give it \(N, 10, 12, 1\)") as error:
+    with pytest.raises(
+        DataError, match=r"X has shape \(80, 120\).*takes images: give it \(N, 10, 12, 1\)"
+    ) as error:
         picture_gate.predict(pictures.reshape(80, 120))
     one_sentence(error)
     with pytest.raises(DataError, match=r"X has shape \(80, 10, 12\).*takes rows: give it \(N, 4\)") as error:
@@ -143,7 +153,9 @@ def test_lists_of_different_lengths(quick, row_gate, ragged):
         one_sentence(error)
 
 
-@pytest.mark.parametrize("nothing", ["no-such-file.npy", "no-such-folder/", "no-such.png", "", "x" * 5000, "a\0b"])
+@pytest.mark.parametrize(
+    "nothing", ["no-such-file.npy", "no-such-folder/", "no-such.png", "", "x" * 5000, "a\0b"]
+)
 @pytest.mark.parametrize("resize", [None, (8, 8)])
 def test_paths_to_nothing(quick, nothing, resize):
     with pytest.raises(DataError, match="X: there is no file, folder or dataset") as error:
@@ -158,7 +170,9 @@ def test_things_that_are_no_inputs(quick, row_gate, thing):
             call(thing)
 
 
-@pytest.mark.parametrize("method", ["predict", "score_samples", "decision_function", "p_values", "decide", "log_likelihoods"])
+@pytest.mark.parametrize(
+    "method", ["predict", "score_samples", "decision_function", "p_values", "decide", "log_likelihoods"]
+)
 def test_nothing_is_answered_before_fit(quick, rows, method):
     with pytest.raises(NotFittedError, match="not fitted"):
         getattr(quick(), method)(rows)

@@ -89,9 +89,7 @@ def test_the_methods_agree(fitted, inputs, kind, statistic):
     np.testing.assert_array_equal(flagged, decision < 0)
     np.testing.assert_array_equal(flagged, gate.p_values(some) <= gate.false_alarm_rate)
     np.testing.assert_allclose(decision, scores - gate.offset_, rtol=1e-12)
-    np.testing.assert_array_equal(
-        gate.p_values(some), conformal_p_values(gate.calibration_scores_, -scores)
-    )
+    np.testing.assert_array_equal(gate.p_values(some), conformal_p_values(gate.calibration_scores_, -scores))
     decisions = gate.decide(some)
     np.testing.assert_array_equal(decisions.score, -scores)
     np.testing.assert_array_equal(decisions.flagged, flagged)
@@ -122,7 +120,9 @@ def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
 def test_progress_is_reported_to_the_end(quick, rows):
     seen = []
     gate = quick().fit(rows, on_progress=lambda *report: seen.append(report))
-    assert [report for report in seen if report[0] == "sampling"] == [("sampling", e, 4) for e in (1, 2, 3, 4)]
+    assert [report for report in seen if report[0] == "sampling"] == [
+        ("sampling", e, 4) for e in (1, 2, 3, 4)
+    ]
     calibrating = [(done, total) for stage, done, total in seen if stage == "calibrating"]
     assert calibrating[-1] == (4 * 15, 4 * 15)
     assert calibrating == sorted(calibrating)

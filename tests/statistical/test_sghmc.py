@@ -102,7 +102,7 @@ def test_stationary_law_is_preserved(curvature, gradient_noise):
 
 
 def test_adapted_chain_samples_the_posterior_when_the_gradient_noise_is_the_minibatch_kind():
-    """Started off the law and adapting: where V is mostly gradient noise, ε⁴ is just what the noise brings."""
+    """Started elsewhere and adapting: where V is mostly gradient noise, ε⁴ is just what that noise brings."""
     curvature, gradient_noise, size = 100.0, 10_000.0, 20_000
     rule = SGHMC(step_size=2e-2)
     random = torch.Generator().manual_seed(3)
@@ -144,3 +144,10 @@ def test_a_weight_without_gradient_stays_finite():
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(SettingsError, match=next(iter(wrong))):
         SGHMC(**wrong)
+
+
+def test_a_freak_gradient_moves_no_further_than_the_bound():
+    rule = SGHMC(step_size=0.1, bound=100)
+    weights, gradient = torch.zeros(2, dtype=torch.float64), torch.tensor([1e9, -50.0], dtype=torch.float64)
+    rule.step_(rule.init(weights), weights, gradient, torch.zeros_like(weights), adapt=False)
+    torch.testing.assert_close(weights, torch.tensor([-1.0, 0.5], dtype=torch.float64), rtol=1e-6, atol=0)

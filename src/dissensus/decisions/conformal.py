@@ -23,11 +23,11 @@ def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.
     """
     ordered = np.sort(np.asarray(calibration, dtype=np.float64))
     below = np.searchsorted(ordered, np.asarray(scores, dtype=np.float64), side="left")
-    return (1.0 + len(ordered) - below) / (len(ordered) + 1.0)
+    return np.asarray((1.0 + len(ordered) - below) / (len(ordered) + 1.0), dtype=np.float64)
 
 
 def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> float:
-    """The t with p(s) ≤ α exactly where s > t; infinite where so few calibration scores allow no alarm at all.
+    """The t with p(s) ≤ α exactly where s > t; infinite where so few calibration scores allow no alarm.
 
     >>> conformal_threshold(range(1, 20), 0.05), conformal_threshold(range(1, 19), 0.05)
     (19.0, inf)

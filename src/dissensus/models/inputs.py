@@ -13,11 +13,14 @@ __all__ = ["to_tensor", "unit_scale"]
 
 
 def to_tensor(array: NDArray[Any]) -> Tensor:
-    """Images (N, H, W, C) to (N, C, H, W), vectors (N, D) as they are; uint8 stays uint8, the rest is float32."""
+    """Images (N, H, W, C) to (N, C, H, W), vectors (N, D) as they are; uint8 stays, the rest is float32."""
     if array.ndim == 4:
         array = array.transpose(0, 3, 1, 2)
     dtype = np.uint8 if array.dtype == np.uint8 else np.float32
-    return torch.from_numpy(np.ascontiguousarray(array, dtype=dtype))
+    flat = torch.from_numpy(np.ascontiguousarray(array, dtype=dtype).reshape(-1))
+    # Shaped by torch: NumPy's strides of axes of length 1 mean nothing, but torch chooses its kernels by them,
+    # and other kernels round otherwise.
+    return flat.view(array.shape)
 
 
 def unit_scale(batch: Tensor) -> Tensor:
