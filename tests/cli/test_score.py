@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+import os
 
 import numpy as np
 import pytest
@@ -54,11 +55,12 @@ def test_json_prints_a_summary_only(dissensus, gate, mixed_file, tmp_path):
     assert answer.err == ""
 
 
-def test_exit_code_one_only_if_asked_and_flagged(dissensus, gate, mixed_file, images_file):
-    noise = dissensus("score", gate, mixed_file, "--json", "--fail-on-outliers")
-    assert noise.json["flagged"] > 0
-    assert noise.code == 1
-    assert dissensus("score", gate, mixed_file, "--json").code == 0
+def test_exit_code_one_only_if_asked_and_flagged(dissensus, gate, images_file):
+    # At a false-alarm rate of one half about half of anything is flagged.
+    asked = dissensus("score", gate, images_file, "--json", "--fail-on-outliers")
+    assert asked.json["flagged"] > 0
+    assert asked.code == 1
+    assert dissensus("score", gate, images_file, "--json").code == 0
 
 
 def test_no_outliers_are_fine(dissensus, fit, images_file, tmp_path):
@@ -128,7 +130,7 @@ def test_an_older_output_survives_a_failure(dissensus, gate, folder, tmp_path):
 
 
 def test_names_that_are_no_text(dissensus, gate, folder):
-    (folder / "0.png").rename(bytes(folder) + b"/caf\xe9.png")
+    (folder / "0.png").rename(folder / os.fsdecode(b"caf\xe9.png"))
     answer = dissensus("score", gate, folder)
     assert answer.code == 0
     assert "caf\\udce9.png" in answer.out

@@ -53,7 +53,7 @@ def test_draws_have_the_posterior_s_mean_and_variance(temperature):
     expected_variance = temperature / N
     spread = means.var(axis=0, ddof=1).mean()
     last = draws.diagnostics.reports[-1].health["decoder"]
-    # The share κ of the noise is left to the minibatches, which bring less: batches of one epoch do not overlap.
+    # The share κ of the noise is left to the minibatches, which bring less: those of an epoch do not overlap.
     assert (1 - last.kappa_50) * 0.92 < spread / expected_variance < 1.08
     error = means.mean(axis=0) - data.numpy().mean(axis=0)
     assert np.abs(error.mean()) < 4 * np.sqrt(expected_variance / 21 / D) + 2.0 * 0.25 / N

@@ -12,7 +12,7 @@ from dissensus.posterior.flat import Layout
 
 @pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (3.0, 0.5)])
 def test_marginal_of_a_weight_is_student_t(shape, rate):
-    """Alternating w | λ and λ | w from anywhere, w ends up t with 2a₀ degrees of freedom and scale √(b₀/a₀)."""
+    """Alternating w | λ and λ | w, w ends up Student-t: 2a₀ degrees of freedom and scale √(b₀/a₀)."""
     size = 20_000
     layout = Layout(tuple(f"w{i}" for i in range(size)), ((1,),) * size)
     hyperprior, random = GammaHyperprior(shape, rate), np.random.default_rng(0)

@@ -12,11 +12,9 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
+from dissensus.cli import demo, fit, score
 from dissensus.cli.bench import bench_paper
-from dissensus.cli.demo import demo
 from dissensus.cli.failures import Commands
-from dissensus.cli.fit import fit
-from dissensus.cli.score import score
 
 __all__ = ["app", "main"]
 
@@ -30,9 +28,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     pretty_exceptions_enable=False,
 )
-app.command("demo")(demo)
-app.command("fit")(fit)
-app.command("score")(score)
+app.command("demo")(demo.demo)
+app.command("fit")(fit.fit)
+app.command("score")(score.score)
 
 bench = typer.Typer(help="Measure the benchmarks that come with the package.", no_args_is_help=True)
 bench.command("paper")(bench_paper)

@@ -163,7 +163,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """Learns what is normal from ``X`` without labels.
 
         ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a path to a
-        folder or file, or the name of a dataset. ``checkpoint`` is a folder that an interrupted fit goes on from.
+        folder or file, or the name of a dataset. ``checkpoint`` is a folder where an interrupted fit goes on.
         """
         check_settings(self)
         self._forget()

@@ -80,15 +80,23 @@ def log_likelihoods(
     return LogLikelihoods(values, errors, samples, seed)
 
 
-def noise_floor(vae: VAE, draws: WeightDraws, data: Tensor, *, samples: int, seed: int = 0) -> float:
-    """How far one draw's log-likelihoods move, in nats, when only the noise changes.
+def noise_floor(
+    vae: VAE,
+    draws: WeightDraws,
+    data: Tensor,
+    *,
+    samples: int,
+    seed: int = 0,
+    device: torch.device | str = "cpu",
+) -> float:
+    """How far one draw's log-likelihoods move, in nats, when only the noise changes: less is no disagreement.
 
-    Disagreement below it is noise. The root mean square difference between two noises over √2, for the last
-    draw.
+    The root mean square difference between two noises over √2, for the last draw.
     """
     last = draws.select(np.array([len(draws) - 1]))
     first, second = (
-        log_likelihoods(vae, last, data, samples=samples, seed=other).values for other in (seed, seed + 1)
+        log_likelihoods(vae, last, data, samples=samples, seed=other, device=device).values
+        for other in (seed, seed + 1)
     )
     return float(np.sqrt(np.mean((first - second) ** 2) / 2))
 

@@ -18,8 +18,8 @@ def to_tensor(array: NDArray[Any]) -> Tensor:
         array = array.transpose(0, 3, 1, 2)
     dtype = np.uint8 if array.dtype == np.uint8 else np.float32
     flat = torch.from_numpy(np.ascontiguousarray(array, dtype=dtype).reshape(-1))
-    # Shaped by torch: NumPy's strides of axes of length 1 mean nothing, but torch chooses its kernels by them,
-    # and other kernels round otherwise.
+    # Shaped by torch: NumPy's strides of axes of length 1 mean nothing, but torch chooses its kernels by
+    # them, and other kernels round otherwise.
     return flat.view(array.shape)
 
 

@@ -8,7 +8,8 @@ With the gradient G of the full potential, step size ε, momentum decay α and s
     g \leftarrow g + \rho (G - g), \quad
     V \leftarrow V + \rho (G^2 - V) \qquad \text{(while adapting)} \\
     m &= 1 / (\sqrt{V} + \delta) \\
-    v &\leftarrow v - \varepsilon^2 m G - \alpha v
+    s^2 &= \max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4,\, 0) \\
+    v &\leftarrow v - \varepsilon^2 m G - \alpha v + s\, \xi \\
         + \sqrt{\max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4, 0)}\; \xi \\
     \theta &\leftarrow \theta + v
 

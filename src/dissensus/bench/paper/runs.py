@@ -22,7 +22,7 @@ from dissensus.bench.paper.benchmarks import Benchmark, Inputs, Sizes
 from dissensus.bench.paper.presets import BenchPreset, RunName
 from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
 from dissensus.bench.paper.run_result import RunResult
-from dissensus.likelihood import log_likelihoods
+from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
@@ -30,15 +30,15 @@ from dissensus.scores import ess_disagreement, mixture_log_likelihood
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = [
+    "NOISE_FLOOR_INPUTS",
     "RunKey",
     "execute",
     "likelihood_summary",
-    "noise_floor",
     "replace_pixels",
     "run_diagnostics",
 ]
 
-NOISE_FLOOR_INPUTS = 256
+NOISE_FLOOR_INPUTS = 256  # enough for a root mean square
 PICTURED_INPUTS = 8  # of each class
 PICTURED_DRAWS = 5
 
@@ -150,7 +150,14 @@ def execute(
             **run_diagnostics(draws),
             **likelihood_summary(matrices["validation"].values),
             "importance_sampling_error": float(np.median(matrices["test"].errors)),
-            "noise_floor": noise_floor(vae, draws, inputs.validation, K, noise_seed),
+            "noise_floor": noise_floor(
+                vae,
+                draws,
+                inputs.validation[:NOISE_FLOOR_INPUTS],
+                samples=K,
+                seed=noise_seed,
+                device=device,
+            ),
         },
     }
     return RunResult(
@@ -232,16 +239,6 @@ def likelihood_summary(matrix: NDArray[np.float64]) -> dict[str, float]:
         "validation_log_likelihood": float(matrix.mean()),
         "validation_log_likelihood_of_mixture": -float(mixture_log_likelihood(matrix).mean()),
     }
-
-
-def noise_floor(vae: VAE, draws: WeightDraws, data: Tensor, samples: int, seed: int) -> float:
-    """How far the last draw's log-likelihoods move, in nats, when only the noise over z changes."""
-    last, data = draws.select(np.array([len(draws) - 1])), data[:NOISE_FLOOR_INPUTS]
-    first, second = (
-        log_likelihoods(vae, last, data, samples=samples, seed=other, device=data.device).values
-        for other in (seed, seed + 1)
-    )
-    return float(np.sqrt(np.mean((first - second) ** 2) / 2))
 
 
 def _weight(benchmark: Benchmark) -> float:

@@ -19,10 +19,10 @@ from rich.console import Console
 from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_training
 from dissensus.bench.paper.presets import BenchPreset, RunName, find_preset
 from dissensus.bench.paper.records import gpu_name
-from dissensus.bench.paper.runs import RunKey, likelihood_summary, noise_floor, run_diagnostics
+from dissensus.bench.paper.runs import NOISE_FLOOR_INPUTS, RunKey, likelihood_summary, run_diagnostics
 from dissensus.errors import DivergenceError, SettingsError
 from dissensus.evaluation import environment, write_record
-from dissensus.likelihood import log_likelihoods
+from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.posterior import sample_posterior
 from dissensus.seeding import stream_seed
 
@@ -96,7 +96,9 @@ def compare(key: RunKey, *, device: torch.device) -> dict[str, Any]:
             **run_diagnostics(draws),
             **likelihood_summary(matrix.values),
             "importance_sampling_error": float(np.median(matrix.errors)),
-            "noise_floor": noise_floor(vae, draws, validation, K, seed),
+            "noise_floor": noise_floor(
+                vae, draws, validation[:NOISE_FLOOR_INPUTS], samples=K, seed=seed, device=device
+            ),
             "spread_over_draws": float(matrix.values.std(axis=0).mean()),
         },
     }

@@ -1,0 +1,88 @@
+"""The demonstration with little of everything: what it measures is what an independent computation gives."""
+
+import json
+from types import MappingProxyType
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from typer.testing import CliRunner
+
+from dissensus import BayesianVAE
+from dissensus.data import MADE_UP
+from dissensus.demo import COLUMNS, demo_detector, demo_record, run, run_demo
+from dissensus.scores import score
+
+
+@pytest.fixture(scope="module")
+def small():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(run, "TRAINING", 120)
+        patch.setattr(run, "INLIERS", 12)
+        patch.setattr(run, "OUTLIERS", 6)
+        settings = {"epochs": 3, "draws": 4, "samples": 2, "widths": (4, 8), "false_alarm_rate": 0.2}
+        patch.setattr(run, "SETTINGS", MappingProxyType(settings))
+        yield
+
+
+@pytest.fixture(scope="module")
+def shown(small):
+    return run_demo(demo_detector(seed=1))
+
+
+def test_it_asks_about_every_kind_of_outlier(shown):
+    assert list(shown.outliers) == ["digits", *MADE_UP]
+    assert shown.inlier_matrix.shape == (4, 12)
+    assert all(matrix.shape == (4, 6) for matrix in shown.outlier_matrices.values())
+    assert all(images.shape == (6, 28, 28) for images in shown.outliers.values())
+    np.testing.assert_array_equal(
+        shown.outlier_matrices["rotated"], shown.gate.log_likelihoods(shown.outliers["rotated"]).values
+    )
+
+
+def test_outliers_are_not_made_of_the_inliers(shown):
+    inverted_back = 255 - shown.outliers["inverted"]
+    assert not any((image == other).all() for image in inverted_back for other in shown.inliers)
+
+
+def test_the_record_holds_what_was_measured(shown):
+    record = demo_record(shown)
+    json.dumps(record, allow_nan=False)
+    for kind, outlier in record["outliers"].items():
+        assert tuple(outlier["auroc"]) == COLUMNS
+        for name, area in outlier["auroc"].items():
+            scores = score(name)(np.hstack([shown.inlier_matrix, shown.outlier_matrices[kind]]))
+            expected = roc_auc_score([0] * 12 + [1] * 6, scores)
+            assert area["value"] == pytest.approx(expected)
+            assert area["low"] <= area["value"] <= area["high"]
+        assert outlier["flagged"] == (shown.gate.predict(shown.outliers[kind]) == -1).sum()
+    assert record["inliers"] == {"count": 12, "flagged": (shown.gate.predict(shown.inliers) == -1).sum()}
+    assert (record["training"], record["seed"]) == (120, 1)
+
+
+def test_the_command_leaves_a_report_and_a_gate_that_works(small, tmp_path):
+    from dissensus.cli import app
+
+    answer = CliRunner().invoke(app, ["demo", "-o", str(tmp_path / "report"), "--json", "--seed", "1"])
+    assert answer.exit_code == 0, answer.output
+    assert answer.stderr == ""
+    names = ["figure.png", "gate", "report.html", "results.json"]
+    assert sorted(path.name for path in (tmp_path / "report").iterdir()) == names
+    assert json.loads(answer.stdout) == json.loads((tmp_path / "report" / "results.json").read_text("utf-8"))
+    assert BayesianVAE.load(tmp_path / "report" / "gate").seed_ == 1
+
+
+def test_the_command_prints_a_table_and_its_meaning(small, tmp_path):
+    from dissensus.cli import app
+
+    answer = CliRunner().invoke(app, ["demo", "-o", str(tmp_path)], env={"COLUMNS": "120"})
+    assert answer.exit_code == 0, answer.output
+    for word in (
+        "digits",
+        *MADE_UP,
+        *COLUMNS,
+        "What the numbers say",
+        "unseen clothes were flagged",
+        "report.html",
+    ):
+        assert word in answer.stdout
