@@ -10,11 +10,10 @@ With the gradient G of the full potential, step size ε, momentum decay α and s
     m &= 1 / (\sqrt{V} + \delta) \\
     s^2 &= \max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4,\, 0) \\
     v &\leftarrow v - \varepsilon^2 m G - \alpha v + s\, \xi \\
-        + \sqrt{\max(2 \varepsilon^2 \alpha m - c\, \varepsilon^4, 0)}\; \xi \\
     \theta &\leftarrow \theta + v
 
-so that it drifts like Adam with a learning rate of ε²/α. The product m·G, about 1 in a settled chain, is believed up
-to a bound of 100 only.
+so that it drifts like Adam with a learning rate of ε²/α. The product m·G, about 1 in a settled chain, is
+believed up to a bound of 100 only.
 """
 
 from __future__ import annotations
