@@ -91,7 +91,7 @@ def read_artifact(folder: str | Path) -> Artifact:
 
 def _write_files(folder: Path, artifact: Artifact) -> None:
     save_tensors(_pack_draws(artifact.draws), folder / DRAWS)
-    arrays = {name: np.ascontiguousarray(array) for name, array in artifact.calibration.items()}
+    arrays = {name: np.asarray(array, order="C") for name, array in artifact.calibration.items()}
     save_arrays(arrays, folder / CALIBRATION)
     (folder / DIAGNOSTICS).write_text(json.dumps(artifact.draws.diagnostics.to_dict(), indent=1), "utf-8")
     config = {
@@ -103,6 +103,8 @@ def _write_files(folder: Path, artifact: Artifact) -> None:
     config["digest"] = _own_digest(config)
     (folder / CONFIG).write_text(json.dumps(config, indent=2), "utf-8")
     for path in folder.iterdir():
+        # safetensors makes private files; whoever may read the configuration may read them all.
+        path.chmod((folder / CONFIG).stat().st_mode)
         with path.open("rb+") as file:
             os.fsync(file.fileno())
 

@@ -100,6 +100,9 @@ def test_outputs_that_belong_to_others(fit, images_file, gate, tmp_path):
     (tmp_path / "thesis" / "config.json").write_text("{}")
     refused(fit(images_file, tmp_path / "thesis"), "thesis", "choose another name")
     assert (tmp_path / "thesis" / "chapter.tex").read_text() == "precious"
+    (tmp_path / "settings").mkdir()
+    (tmp_path / "settings" / "config.json").write_text("{}")
+    refused(fit("none.npy", tmp_path / "settings"), "settings", "choose another name")
 
 
 @pytest.mark.parametrize("name", ["config.json", "draws.safetensors", "calibration.safetensors"])

@@ -15,7 +15,7 @@ def test_a_fit_goes_on_where_ctrl_c_stopped_it(dissensus, tmp_path):
     np.save(data, np.random.default_rng(0).normal(size=(60, 3)))
 
     def command(gate):
-        small = ["--epochs", "150", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.2", "--quiet"]
+        small = ["--epochs", "60", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.2", "--quiet"]
         return ["fit", str(data), "-o", str(gate), *small]
 
     process = subprocess.Popen(

@@ -99,7 +99,7 @@ def test_the_wrong_number_of_channels(picture_gate, pictures):
 
 def test_the_wrong_height_or_width(picture_gate, pictures):
     with pytest.raises(
-        DataError, match="X holds images of 12×10 .* and 10×12 .* was expected; resize"
+        DataError, match=r"X holds images of 12×10 .* and 10×12 .* was expected; resize"
     ) as error:
         picture_gate.predict(pictures.transpose(0, 2, 1))
     one_sentence(error)

@@ -17,7 +17,9 @@ def draw_rows(seed, count):
 @pytest.mark.parametrize("statistic", SCORES)
 def test_the_rate_is_kept_on_fresh_inliers(quick, statistic):
     rate, calibration, fresh = 0.1, 300, 2000
-    gate = quick(statistic=statistic, false_alarm_rate=rate, batch_size=128).fit(draw_rows(1, 20 * calibration // 3))
+    gate = quick(statistic=statistic, false_alarm_rate=rate, batch_size=128).fit(
+        draw_rows(1, 20 * calibration // 3)
+    )
     assert len(gate.calibration_scores_) == calibration
     flagged = int((gate.predict(draw_rows(2, fresh)) == -1).sum())
     # Given n calibration scores the number of false alarms is beta-binomial: both sets are samples.

@@ -43,7 +43,9 @@ def test_fitted_scored_saved_and_loaded(quick, inputs, kind, variant, tmp_path):
 def test_loading_without_them_says_so(quick, rows, tmp_path):
     encoder, decoder = row_networks()
     quick(encoder=encoder, decoder=decoder).fit(rows).save(tmp_path / "gate")
-    with pytest.raises(ArtifactError, match="made of custom networks, which are not saved: pass encoder= and decoder="):
+    with pytest.raises(
+        ArtifactError, match="made of custom networks, which are not saved: pass encoder= and decoder="
+    ):
         BayesianVAE.load(tmp_path / "gate")
     with pytest.raises(ArtifactError, match="encoder and decoder belong together"):
         BayesianVAE.load(tmp_path / "gate", encoder=encoder)
@@ -52,7 +54,9 @@ def test_loading_without_them_says_so(quick, rows, tmp_path):
 def test_loading_with_others_says_so(quick, rows, tmp_path):
     encoder, decoder = row_networks()
     quick(encoder=encoder, decoder=decoder).fit(rows).save(tmp_path / "gate")
-    with pytest.raises(ArtifactError, match="draws are not of this encoder: pass the networks it was fitted with"):
+    with pytest.raises(
+        ArtifactError, match="draws are not of this encoder: pass the networks it was fitted with"
+    ):
         BayesianVAE.load(tmp_path / "gate", encoder=row_networks(7)[0], decoder=decoder)
     with pytest.raises(ArtifactError, match="draws are not of this decoder"):
         BayesianVAE.load(tmp_path / "gate", encoder=encoder, decoder=row_networks(7)[1])
@@ -67,9 +71,9 @@ def test_passing_them_where_there_were_none_says_so(row_gate, tmp_path):
 
 def test_networks_of_the_wrong_shape_are_refused_before_any_work(quick, rows):
     encoder, decoder = row_networks()
-    with pytest.raises(SettingsError, match="^encoder: "):
+    with pytest.raises(SettingsError, match=r"^encoder: "):
         quick(encoder=nn.Linear(5, 4), decoder=decoder).fit(rows)
-    with pytest.raises(SettingsError, match="^decoder: "):
+    with pytest.raises(SettingsError, match=r"^decoder: "):
         quick(encoder=encoder, decoder=nn.Linear(2, 7)).fit(rows)
     with pytest.raises(SettingsError, match="Dropout"):
         quick(encoder=nn.Sequential(encoder, nn.Dropout()), decoder=decoder).fit(rows)

@@ -12,7 +12,7 @@ class Interruption:
     def __init__(self, epochs):
         self.epochs = epochs
 
-    def __call__(self, stage, done, total):
+    def __call__(self, stage, done, _):
         if stage == "sampling" and done == self.epochs:
             raise KeyboardInterrupt
 
@@ -41,7 +41,9 @@ def test_a_finished_fit_is_not_run_again(quick, row_gate, rows, tmp_path):
 @pytest.mark.parametrize("changes", [{"variant": 2}, {"random_state": 1}, {"epochs": 5}, {"latent_size": 3}])
 def test_a_checkpoint_of_other_settings_is_refused(quick, rows, changes, tmp_path):
     quick().fit(rows, checkpoint=tmp_path)
-    with pytest.raises(CheckpointError, match="made with other settings or data: give the run a folder of its own"):
+    with pytest.raises(
+        CheckpointError, match="made with other settings or data: give the run a folder of its own"
+    ):
         quick(**changes).fit(rows, checkpoint=tmp_path)
 
 

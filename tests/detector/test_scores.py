@@ -114,7 +114,7 @@ def test_the_matrix_is_what_the_scores_are_made_of(fitted, inputs):
 def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
     gate = clone(row_gate)
     gate.__dict__.update(row_gate.__dict__)
-    gate.score_ = lambda matrix: np.array([np.inf, 0.0, -np.inf])
+    gate.score_ = lambda _: np.array([np.inf, 0.0, -np.inf])
     gate.threshold_ = threshold
     decision = gate.decision_function(rows[:3])
     assert not np.isnan(decision).any()

@@ -26,13 +26,18 @@ def test_every_kind_is_judged_by_its_numbers():
         record_of(digits=(0.3, 0.95), noise=(0.99, 0.8), flipped=(0.55, 0.57), blurred=(0.2, 0.1))
     )
     assert (
-        told[0]
-        == "Plain likelihood finds digits and blurred more normal than real clothes (AUROC below one half)."
+        told[0] == "Plain likelihood finds digits and blurred more normal than real clothes: AUROC below 0.5."
     )
-    assert told[1] == "Disagreement (kl) beats likelihood on digits (0.30 → 0.95)."
-    assert told[2] == "Likelihood beats disagreement (kl) on noise (0.99 → 0.80), blurred (0.20 → 0.10)."
-    assert told[3] == "Neither is of much use on flipped (0.55 → 0.57), blurred (0.20 → 0.10)."
-    assert "AUROC of likelihood" in told[4]
+    assert told[1] == "Disagreement (kl) beats likelihood in AUROC on digits (0.95 against 0.30)."
+    assert told[2] == (
+        "Likelihood beats disagreement (kl) in AUROC on noise (0.99 against 0.80), "
+        "blurred (0.20 against 0.10)."
+    )
+    assert told[3] == (
+        "Neither is of much use on flipped (0.55 against 0.57), blurred (0.20 against 0.10): "
+        "likelihood first, then disagreement."
+    )
+    assert len(told) == 4
 
 
 def test_a_difference_within_the_intervals_is_none():

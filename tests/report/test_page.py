@@ -30,21 +30,30 @@ def figure(**changes):
 
 @pytest.fixture(scope="module")
 def record():
-    cells = {name: {"value": value, "low": value - 0.1, "high": value + 0.1} for name, value in
-             (("mean-ll", 0.25), ("kl", 0.875), ("std", 0.75))}  # fmt: skip
+    areas = {"mean-ll": 0.25, "kl": 0.875, "std": 0.75}
+    cells = {name: {"value": area, "low": area - 0.1, "high": area + 0.1} for name, area in areas.items()}
     return {
         "training": 6000,
-        "settings": {"statistic": "kl", "false_alarm_rate": 0.05, "variant": 1, "chains": 2, "draws": 20, "samples": 16},
+        "settings": {
+            "statistic": "kl",
+            "false_alarm_rate": 0.05,
+            "variant": 1,
+            "chains": 2,
+            "draws": 20,
+            "samples": 16,
+        },
         "seed": 3,
         "calibration_inputs": 900,
         "inliers": {"count": 300, "flagged": 12},
-        "outliers": {"digits": {"count": 8, "flagged": 6, "auroc": cells},
-                     "<script>": {"count": 8, "flagged": 0, "auroc": cells}},
+        "outliers": {
+            "digits": {"count": 8, "flagged": 6, "auroc": cells},
+            "<script>": {"count": 8, "flagged": 0, "auroc": cells},
+        },
         "health": {"networks": {}, "rhat": 1.05},
         "noise_floor": 0.5,
         "seconds": {"fitting": 90.0, "scoring": 30.0},
-        "environment": {"processor": "a <fast> one", "cores": 2, "versions": {"dissensus": "0.1.0", "torch": None}},
-    }  # fmt: skip
+        "environment": {"processor": "a <fast> one", "cores": 2, "versions": {"torch": None}},
+    }
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import typer
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
 
-__all__ = ["messages", "print_json", "results", "warnings_as_messages"]
+__all__ = ["bullets", "messages", "print_json", "results", "warnings_as_messages"]
 
 
 def results() -> Console:
@@ -48,3 +49,14 @@ def warnings_as_messages() -> Iterator[None]:
         warnings.simplefilter("always", CalibrationWarning)
         warnings.showwarning = show
         yield
+
+
+def bullets(sentences: Iterable[str]) -> Table:
+    """Sentences whose further lines stand under the first."""
+    from rich.table import Table
+    from rich.text import Text
+
+    grid = Table.grid(padding=(0, 1))
+    for sentence in sentences:
+        grid.add_row("•", Text(sentence))
+    return grid

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import print_json, results, warnings_as_messages
+from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted
 from dissensus.cli.fit import check_output, how_to_go_on
 from dissensus.cli.options import Json, Quiet, Seed
@@ -72,16 +72,14 @@ def _print(record: Mapping[str, Any], output: Path) -> None:
         ("The sampler's health", describe_health(record["health"], record["noise_floor"])),
     ):
         out.print(f"\n[bold]{title}[/bold]")
-        for sentence in sentences:
-            out.print(f"• {sentence}", markup=False)
+        out.print(bullets(sentences))
     seconds = record["seconds"]
     out.print(
-        f"\n{sum(seconds.values()):.0f} s ({seconds['fitting']:.0f} s fitting). "
-        f"Report: {output / 'report.html'}   figure: {output / 'figure.png'}   "
-        f"numbers: {output / 'results.json'}   gate: {output / 'gate'}",
-        markup=False,
-        soft_wrap=True,
+        f"\nDone in {sum(seconds.values()):.0f} s, {seconds['fitting']:.0f} of them fitting. Now look at:"
     )
+    for name in ("report.html", "figure.png", "results.json"):
+        out.print(f"  {output / name}", markup=False, soft_wrap=True)
+    out.print(f"  dissensus score {output / 'gate'} DATA", markup=False, soft_wrap=True)
 
 
 def _table(record: Mapping[str, Any]) -> Table:
@@ -90,9 +88,8 @@ def _table(record: Mapping[str, Any]) -> Table:
     from rich.table import Table
 
     names = list(next(iter(record["outliers"].values()))["auroc"])
-    table = Table(
-        title="AUROC: telling outliers from unseen clothes", box=box.SIMPLE_HEAD, title_justify="left"
-    )
+    title = "AUROC: telling outliers from unseen clothes"
+    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
     table.add_column("outliers")
     for name in names:
         table.add_column(name, justify="right")

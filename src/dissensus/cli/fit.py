@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import messages, print_json, results, warnings_as_messages
+from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
@@ -116,14 +116,9 @@ def fit(
 
 def check_output(folder: Path) -> None:
     """Refuses a place that a gate could not be saved in, before any work is done."""
-    from dissensus.artifact import CONFIG, OTHERS
+    from dissensus.artifact import _is_replaceable
 
-    if folder.is_dir():
-        names = {path.name for path in folder.iterdir()}
-        foreign = bool(names) and not {CONFIG} <= names <= {CONFIG, *OTHERS}
-    else:
-        foreign = folder.exists()
-    if foreign:
+    if folder.exists() and not _is_replaceable(folder):
         raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
     parent = folder.absolute().parent
     try:
@@ -169,25 +164,26 @@ def _open(data: str, size: tuple[int, int] | None, *, skip: bool, quiet: bool) -
 def how_to_go_on(progress: StageProgress) -> str:
     """What to tell a person who pressed Ctrl-C."""
     if progress.last is None:
-        return "interrupted before the first epoch was done"
+        return "interrupted before an epoch was done: give the same command again"
     stage, done, total = progress.last
-    where = f"after epoch {done} of {total}" if stage == "sampling" else "while calibrating"
+    where = f"after epoch {done} of {total}" if stage == "sampling" else f"while {stage}"
     return f"interrupted {where}: give the same command again to go on from there"
 
 
 def _print_summary(summary: dict[str, Any], output: Path) -> None:
+    from rich.markup import escape
+
     from dissensus.report import describe_health
 
     out = results()
     threshold = "none" if summary["threshold"] is None else f"{summary['threshold']:.4g}"
     out.print(
-        f"[bold]{output}[/bold]  {summary['draws']} draws of {summary['chains']} chains, "
+        f"[bold]{escape(str(output))}[/bold]  {summary['draws']} draws of {summary['chains']} chains, "
         f"from {summary['inputs']} inputs in {summary['seconds']:.0f} s"
     )
     out.print(
         f"flags {summary['statistic']} above {threshold}, at a false-alarm rate of "
         f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"
     )
-    for sentence in describe_health(summary["health"], summary["noise_floor"]):
-        out.print(sentence, markup=False)
+    out.print(bullets(describe_health(summary["health"], summary["noise_floor"])))
     out.print(f"next: dissensus score {output} DATA", markup=False)

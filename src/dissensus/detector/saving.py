@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +38,6 @@ def to_artifact(detector: BayesianVAE) -> Artifact:
         "version": __version__,
         "settings": _settings(detector),
         "model": architecture_config(detector.vae_),
-        "input_shape": list(detector.input_shape_),
-        "features": detector.n_features_in_,
         "feature_names": getattr(detector, "feature_names_in_", np.array([])).tolist(),
         "seed": detector.seed_,
         "noise_floor": detector.noise_floor_,
@@ -66,8 +65,9 @@ def restore(
     detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
     detector.draws_ = artifact.draws
     _check_draws(detector.vae_, detector.draws_)
-    detector.input_shape_ = tuple(config["input_shape"])
-    detector.n_features_in_ = config["features"]
+    channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
+    detector.input_shape_ = (*sides, channels)
+    detector.n_features_in_ = math.prod(detector.input_shape_)
     if config["feature_names"]:
         detector.feature_names_in_ = np.array(config["feature_names"], dtype=object)
     detector.seed_, detector.noise_floor_ = config["seed"], config["noise_floor"]

@@ -75,7 +75,12 @@ class CapturedEngine:
         for chain in self.chains:
             self.graph.register_generator_state(chain.generator)
         # The kernels that are fastest for these shapes, chosen and warmed up before anything is recorded.
-        with torch.backends.cudnn.flags(enabled=True, benchmark=True):
+        with torch.backends.cudnn.flags(
+            enabled=True,
+            benchmark=True,
+            deterministic=torch.backends.cudnn.deterministic,
+            allow_tf32=torch.backends.cudnn.allow_tf32,
+        ):
             for _ in range(3):
                 self._step_all()
             torch.cuda.synchronize()

@@ -129,6 +129,7 @@ def _histogram(
         inside = np.clip(scores, bins[0], bins[-1])
         weights = np.full(len(scores), 1 / len(scores))
         axes.hist(inside, bins=bins.tolist(), weights=weights, color=colours[colour], alpha=0.62, label=label)
+    axes.set_ylim(top=axes.get_ylim()[1] * 1.12)  # room for what is written above the bars
     _plain(axes, colours)
     axes.set_ylabel("share")
 

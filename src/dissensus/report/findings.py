@@ -24,24 +24,26 @@ def findings(record: Mapping[str, Any]) -> list[str]:
     lost = [k for k, (ll, own) in pairs.items() if own["high"] < ll["low"]]
     neither = [k for k, (ll, own) in pairs.items() if max(ll["value"], own["value"]) < FAILS]
 
-    def listed(kinds: Sequence[str]) -> str:
-        return ", ".join(f"{k} ({pairs[k][0]['value']:.2f} → {pairs[k][1]['value']:.2f})" for k in kinds)
+    def listed(kinds: Sequence[str], *, first: int) -> str:
+        """Each kind with both AUROCs, that of ``first`` (0 likelihood, 1 disagreement) before the other."""
+        areas = {k: [area["value"] for area in pairs[k]] for k in kinds}
+        return ", ".join(f"{k} ({a[first]:.2f} against {a[1 - first]:.2f})" for k, a in areas.items())
 
     sentences: list[str] = []
     if upside_down:
         names = " and ".join(filter(None, [", ".join(upside_down[:-1]), upside_down[-1]]))
-        sentences.append(
-            f"Plain likelihood finds {names} more normal than real clothes (AUROC below one half)."
-        )
+        sentences.append(f"Plain likelihood finds {names} more normal than real clothes: AUROC below 0.5.")
     if rescued:
-        sentences.append(f"Disagreement ({statistic}) beats likelihood on {listed(rescued)}.")
+        sentences.append(
+            f"Disagreement ({statistic}) beats likelihood in AUROC on {listed(rescued, first=1)}."
+        )
     if lost:
-        sentences.append(f"Likelihood beats disagreement ({statistic}) on {listed(lost)}.")
+        sentences.append(f"Likelihood beats disagreement ({statistic}) in AUROC on {listed(lost, first=0)}.")
     if neither:
-        sentences.append(f"Neither is of much use on {listed(neither)}.")
-    if not sentences:
-        return [f"Likelihood and disagreement ({statistic}) do equally well on every kind here."]
-    return [*sentences, f"(In brackets: AUROC of likelihood → AUROC of disagreement, {statistic}.)"]
+        sentences.append(
+            f"Neither is of much use on {listed(neither, first=0)}: likelihood first, then disagreement."
+        )
+    return sentences or [f"Likelihood and disagreement ({statistic}) do equally well on every kind here."]
 
 
 def false_alarm_sentence(record: Mapping[str, Any]) -> str:

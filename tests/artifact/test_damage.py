@@ -1,0 +1,221 @@
+"""Whatever has happened to its files, a detector loads as it was saved or says what is wrong."""
+
+import hashlib
+import json
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from dissensus import BayesianVAE
+from dissensus.errors import ArtifactError
+
+OTHERS = ["draws.safetensors", "calibration.safetensors", "diagnostics.json"]
+ALL = ["config.json", *OTHERS]
+EACH = pytest.mark.parametrize("name", ALL)
+
+# Forged calibration scores may be too few for the rate: rightly said, and not what is tested here.
+pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
+
+
+def refused(folder, match=None):
+    """The one sentence a folder is refused with; it names the folder."""
+    with pytest.raises(ArtifactError, match=match) as error:
+        BayesianVAE.load(folder, device="cpu")
+    text = str(error.value)
+    assert str(folder) in text
+    assert "\n" not in text
+    return text
+
+
+def sign(folder):
+    """Makes all digests right again, as only somebody who means to would."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    for name in config["files"]:
+        if (folder / name).is_file():
+            config["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    config.pop("digest", None)
+    config["digest"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+
+
+def forge(folder, change):
+    """Changes the configuration and signs it."""
+    path = folder / "config.json"
+    config = json.loads(path.read_text("utf-8"))
+    change(config)
+    path.write_text(json.dumps(config), "utf-8")
+    sign(folder)
+
+
+def mutated(content, rng):
+    """One of the things that happen to bytes."""
+    kind, place = rng.integers(5), int(rng.integers(len(content)))
+    if kind == 0:
+        return content[:place]
+    if kind == 1:
+        return content[:place] + bytes([content[place] ^ (1 << int(rng.integers(8)))]) + content[place + 1 :]
+    if kind == 2:
+        return content[:place] + rng.bytes(int(rng.integers(1, 9))) + content[place:]
+    if kind == 3:
+        return content[:place] + content[place + int(rng.integers(1, 9)) :]
+    return content[:place] + bytes(len(content) - place)
+
+
+@EACH
+@pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.7, 0.99])
+def test_truncated(saved, name, share):
+    content = (saved / name).read_bytes()
+    (saved / name).write_bytes(content[: int(share * len(content))])
+    refused(saved, "truncated or was altered|cannot be read")
+
+
+@EACH
+def test_one_byte_short(saved, name):
+    (saved / name).write_bytes((saved / name).read_bytes()[:-1])
+    refused(saved)
+
+
+@EACH
+def test_deleted(saved, name):
+    (saved / name).unlink()
+    refused(saved, f"no {name} in it|{name} is missing")
+
+
+@EACH
+@pytest.mark.parametrize(
+    "garbage", [b"", b"\0" * 999, b"{}", b"[]", b"null", b'"x"', b"[" * 200_000, b"\xff\xfe{"]
+)
+def test_garbage(saved, name, garbage):
+    (saved / name).write_bytes(garbage)
+    refused(saved)
+
+
+@EACH
+def test_a_folder_in_place_of_a_file(saved, name):
+    (saved / name).unlink()
+    (saved / name).mkdir()
+    refused(saved)
+
+
+@EACH
+def test_swapped_for_that_of_another_detector(saved, rows, name, tmp_path):
+    other = BayesianVAE(epochs=2, draws=2, samples=2, false_alarm_rate=0.2, random_state=1).fit(rows)
+    other.save(tmp_path / "other")
+    (saved / name).write_bytes((tmp_path / "other" / name).read_bytes())
+    refused(saved, "digest differs")
+
+
+@EACH
+def test_any_mutation_is_noticed_or_means_nothing(gate, rows, saved, name):
+    rng = np.random.default_rng(ALL.index(name))
+    whole, expected = (saved / name).read_bytes(), gate.score_samples(rows[:2])
+    noticed = 0
+    for _ in range(300):
+        content = mutated(whole, rng)
+        (saved / name).write_bytes(content)
+        try:
+            loaded = BayesianVAE.load(saved, device="cpu")
+        except ArtifactError:
+            noticed += 1
+        else:
+            same_meaning = name == "config.json" and json.loads(content) == json.loads(whole)
+            assert content == whole or same_meaning
+            np.testing.assert_array_equal(loaded.score_samples(rows[:2]), expected)
+    assert noticed > 250
+
+
+@EACH
+def test_mutations_with_right_digests_are_artefact_errors_or_load(saved, name):
+    rng = np.random.default_rng(100 + ALL.index(name))
+    before = {path.name: path.read_bytes() for path in saved.iterdir()}
+    for _ in range(300):
+        for other, content in before.items():
+            (saved / other).write_bytes(content)
+        (saved / name).write_bytes(mutated(before[name], rng))
+        with suppress(ValueError, KeyError, TypeError, AttributeError):  # no configuration any more
+            sign(saved)
+        with suppress(ArtifactError):
+            BayesianVAE.load(saved, device="cpu")
+
+
+CONFIGS = {
+    "another format": (lambda c: c.update(format="gguf"), "is not the configuration of a dissensus detector"),
+    "a newer version": (lambda c: c.update(format_version=2), "saved by a newer dissensus .*: upgrade it"),
+    "no files": (lambda c: c.pop("detector"), "lacks a part"),
+    "fewer files": (lambda c: c["files"].pop("draws.safetensors"), "lacks a part"),
+    "another file": (lambda c: c["files"].update(extra=""), "names a file that no detector has"),
+    "a file elsewhere": (
+        lambda c: c["files"].update({"../../etc/passwd": ""}),
+        "names a file that no detector",
+    ),
+    "files as a list": (lambda c: c.update(files=[]), "lacks a part"),
+    "detector as a list": (lambda c: c.update(detector=[]), "lacks a part"),
+    "an unknown setting": (lambda c: c["detector"]["settings"].update(magic=1), "magic"),
+    "an unknown statistic": (lambda c: c["detector"]["settings"].update(statistic="x"), "no score 'x'"),
+    "an impossible rate": (
+        lambda c: c["detector"]["settings"].update(false_alarm_rate=7),
+        "false_alarm_rate",
+    ),
+    "an unknown network": (lambda c: c["detector"]["model"].update(kind="pickle"), "kind='pickle'"),
+    "other widths": (lambda c: c["detector"]["model"].update(widths=[3]), "draws are not of this encoder"),
+    "another latent size": (lambda c: c["detector"]["model"].update(latent_size=2), "draws are not of this"),
+    "an unknown observation": (lambda c: c["detector"]["model"].update(observation={"name": "x"}), "'x'"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), CONFIGS.values(), ids=CONFIGS)
+def test_configurations_that_are_none(saved, change, message):
+    forge(saved, lambda config: change(config) and None)
+    refused(saved, message)
+
+
+@pytest.mark.parametrize("part", ["version", "settings", "model", "feature_names", "seed", "noise_floor"])
+def test_a_configuration_without_a_part(saved, part):
+    forge(saved, lambda config: config["detector"].pop(part))
+    if part == "version":  # for people
+        BayesianVAE.load(saved)
+    else:
+        assert part in refused(saved, "is no whole detector|cannot be loaded")
+
+
+@pytest.mark.parametrize("kind", [None, 3, "text", [], {}])
+@pytest.mark.parametrize("part", ["settings", "model"])
+def test_a_part_of_another_kind(saved, part, kind):
+    forge(saved, lambda config: config["detector"].update({part: kind}))
+    refused(saved)
+
+
+@pytest.mark.parametrize(
+    "lost", ["encoder_of", "chain", "epoch", "decoder/layers.0.weight", "encoder/layers.2.bias"]
+)
+def test_draws_without_a_part(saved, lost):
+    draws = load_file(saved / "draws.safetensors")
+    del draws[lost]
+    save_file(draws, saved / "draws.safetensors")
+    sign(saved)
+    refused(saved, "does not hold a whole detector|draws are not of this")
+
+
+@pytest.mark.parametrize("lost", ["scores", "scale", "score/typical_log_likelihood"])
+def test_calibration_without_a_part(saved, lost):
+    arrays = load_file(saved / "calibration.safetensors")
+    del arrays[lost]
+    save_file(arrays, saved / "calibration.safetensors")
+    sign(saved)
+    refused(saved)
+
+
+def test_an_altered_setting_is_noticed(saved):
+    text = (saved / "config.json").read_text("utf-8")
+    assert '"samples": 2' in text
+    (saved / "config.json").write_text(text.replace('"samples": 2', '"samples": 3'), "utf-8")
+    refused(saved, "altered")
+
+
+def test_places_without_a_detector(tmp_path):
+    refused(tmp_path, "holds no saved detector")
+    refused(tmp_path / "nowhere", "holds no saved detector")
+    (tmp_path / "file").write_text("")
+    refused(tmp_path / "file", "holds no saved detector")
