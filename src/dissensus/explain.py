@@ -1,0 +1,246 @@
+"""Why an input got its score: where the draws disagree, what they see instead, and what is most like it.
+
+The map of disagreement is, for each pixel or column d, the standard deviation over draws m of its own part of
+the log-likelihood,
+
+.. math:: \\operatorname{std}_m \\log p(x_d \\mid z_m, θ_m), \\qquad z_m = \\mathrm{E}\\,q(z \\mid x, φ_m),
+
+in nats: where it is large, some draws expected what is there and others did not.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.models import VAE
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior import WeightDraws, load_weights
+from dissensus.scores import SCORES, FittedScore, Score
+from dissensus.seeding import numpy_stream
+
+__all__ = ["Decision", "Examples", "Explanation", "Standing", "Views", "statistics_of", "views"]
+
+TILE = 32  # inputs decoded in one call
+MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures
+LISTED = 10  # places of the largest disagreement that a summary names
+
+
+class Decision(NamedTuple):
+    """What the detector says about one input; a higher score is more unusual."""
+
+    score: float
+    p_value: float
+    flagged: bool
+
+
+class Standing(NamedTuple):
+    """A statistic of an input, and how it stands among the calibration inputs."""
+
+    value: float
+    """Higher = more unusual."""
+    percentile: float
+    """Per cent of the calibration inputs with a lower value; NaN where theirs were not kept."""
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What there is to show about one input (H, W, C) or (D,)."""
+
+    decision: Decision
+    input: NDArray[Any]
+    disagreement: NDArray[np.float64]
+    """(H, W) or (D,), in nats: the deviation over draws of each pixel's or column's log-likelihood."""
+    reconstructions: NDArray[Any]
+    """(R, H, W, C) or (R, D), in the input's units: the input as R of the draws see it."""
+    neighbours: NDArray[Any]
+    """(k, H, W, C) or (k, D): the training inputs nearest in latent space, nearest first."""
+    neighbour_distances: NDArray[np.float64]
+    """(k,), in latent units: 1 is a standard deviation of the prior."""
+    statistics: Mapping[str, Standing]
+    """By name, as in ``dissensus.scores.SCORES``."""
+    columns: tuple[str, ...] | None = None
+    """The names of a table's columns, if they are known."""
+
+    @property
+    def ranking(self) -> NDArray[np.int64]:
+        """Pixels (counted row by row) or columns, from the largest disagreement to the smallest."""
+        return np.argsort(-self.disagreement.ravel(), kind="stable")
+
+    def to_dict(self) -> dict[str, Any]:
+        """A summary of JSON values: no pictures, and of the map the ten largest places."""
+        return {
+            "score": _number(self.decision.score),
+            "p_value": self.decision.p_value,
+            "flagged": self.decision.flagged,
+            "statistics": {
+                name: {"value": _number(value), "percentile": _number(percentile)}
+                for name, (value, percentile) in self.statistics.items()
+            },
+            "disagreement": [self._place(int(place)) for place in self.ranking[:LISTED]],
+            "neighbour_distances": [float(distance) for distance in self.neighbour_distances],
+        }
+
+    def _place(self, place: int) -> dict[str, Any]:
+        nats = _number(float(self.disagreement.flat[place]))
+        if self.disagreement.ndim == 2:
+            row, column = divmod(place, self.disagreement.shape[1])
+            return {"row": row, "column": column, "nats": nats}
+        name = place if self.columns is None else self.columns[place]
+        return {"column": name, "value": float(self.input[place]), "nats": nats}
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some training inputs with their places in latent space, to find those most like an input."""
+
+    inputs: NDArray[Any]
+    """(E, H, W, C) or (E, D), as they were given."""
+    codes: NDArray[np.float32]
+    """(E, Z): means of q(z|x) under the first encoder."""
+
+    @classmethod
+    def choose(
+        cls,
+        inputs: NDArray[Any],
+        data: Tensor,
+        vae: VAE,
+        draws: WeightDraws,
+        *,
+        count: int,
+        seed: int,
+        device: torch.device | str = "cpu",
+    ) -> Examples:
+        """At most ``count`` of the inputs, by chance; fewer if they are so large that 16 MiB hold no more.
+
+        ``inputs`` are what is shown, ``data`` (N, *S) the same as the networks read them.
+        """
+        largest = MOST_BYTES // max(1, math.prod(inputs.shape[1:]) * inputs.itemsize)
+        count = min(count, len(inputs), largest)
+        chosen = np.sort(numpy_stream(seed, "examples").permutation(len(inputs))[:count])
+        kept = data[torch.from_numpy(chosen)]
+        return cls(inputs[chosen], first_codes(vae, draws, kept, device=device))
+
+    def nearest(
+        self, codes: NDArray[np.float32], count: int
+    ) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+        """For each of the codes (N, Z) the ``count`` nearest inputs and how far they are."""
+        found = []
+        for code in codes.astype(np.float64):
+            distances = np.sqrt(((self.codes - code) ** 2).sum(axis=1))
+            order = np.argsort(distances, kind="stable")[:count]
+            found.append((self.inputs[order], distances[order]))
+        return found
+
+
+class Views(NamedTuple):
+    """How the draws see N inputs."""
+
+    disagreement: NDArray[np.float64]
+    """(N, H, W) or (N, D), in nats."""
+    reconstructions: NDArray[np.float32]
+    """(N, R, H, W, C) or (N, R, D), as the networks give them: pixels in [0, 1], standardised columns."""
+
+
+def views(
+    vae: VAE,
+    draws: WeightDraws,
+    data: Tensor,
+    *,
+    reconstructions: int,
+    device: torch.device | str = "cpu",
+) -> Views:
+    """Disagreement and reconstructions of inputs ``data`` (N, *S), at each draw's own mean of q(z|x).
+
+    The R draws that reconstruct are spread evenly over all of them, and so over the chains.
+    """
+    device = torch.device(device)
+    vae = copy.deepcopy(vae).to(device)
+    shown = _spread(len(draws), reconstructions)
+    maps, pictures = [], []
+    with torch.inference_mode():
+        for tile in (unit_scale(part.to(device)) for part in data.split(TILE)):
+            terms: list[Tensor] = [torch.empty(0)] * len(draws)
+            means: dict[int, Tensor] = {}
+            for encoder, own_draws in draws.by_encoder():
+                load_weights(vae.encoder, draws.encoder_weights(encoder))
+                z, _ = vae.encode(tile)
+                for draw in own_draws.tolist():
+                    load_weights(vae.decoder, draws.decoder_weights(draw))
+                    parameters = vae.decode(z)
+                    own = vae.observation.log_prob_terms(tile, parameters).double()
+                    # The channels of a pixel are one place.
+                    terms[draw] = own.sum(1) if own.ndim == 4 else own
+                    if draw in shown:
+                        means[draw] = _channels_last(vae.observation.mean(parameters))
+            maps.append(torch.stack(terms).std(0, correction=0).cpu().numpy())
+            empty = _channels_last(tile)[:, None][:, :0]
+            seen = torch.stack([means[draw] for draw in shown], dim=1) if shown else empty
+            pictures.append(seen.float().cpu().numpy())
+    return Views(np.concatenate(maps), np.concatenate(pictures))
+
+
+def first_codes(
+    vae: VAE, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
+) -> NDArray[np.float32]:
+    """The means (N, Z) of q(z|x) under the first encoder."""
+    device = torch.device(device)
+    encoder = copy.deepcopy(vae).to(device)
+    load_weights(encoder.encoder, draws.encoder_weights(0))
+    codes = np.empty((len(data), vae.latent_size), np.float32)
+    with torch.inference_mode():
+        for start in range(0, len(data), TILE):
+            mean, _ = encoder.encode(unit_scale(data[start : start + TILE].to(device)))
+            codes[start : start + TILE] = mean.float().cpu().numpy()
+    return codes
+
+
+def statistics_of(matrix: NDArray[np.float64], own: str, fitted: Score) -> dict[str, NDArray[np.float64]]:
+    """Every statistic (N,) that the matrix (M, N) alone gives, by name, and the detector's own one.
+
+    Other statistics that have to be fitted are left out: the detector has fitted only its own.
+
+    >>> from dissensus.scores import score
+    >>> list(statistics_of(np.zeros((1, 3)), "mean-ll", score("mean-ll")))
+    ['mean-ll', 'mixture-ll']
+    """
+    found: dict[str, NDArray[np.float64]] = {}
+    for name, entry in SCORES.items():
+        if name == own:
+            found[name] = fitted(matrix)
+        elif len(matrix) >= entry.least_draws and not isinstance(stateless := entry.make(), FittedScore):
+            found[name] = stateless(matrix)
+    return found
+
+
+def standing(value: float, calibration: NDArray[np.float64] | None) -> Standing:
+    """Where a value stands among those of the calibration inputs (n,).
+
+    >>> standing(2.5, np.array([1.0, 2.0, 3.0, 4.0]))
+    Standing(value=2.5, percentile=50.0)
+    """
+    if calibration is None or not len(calibration):
+        return Standing(float(value), math.nan)
+    return Standing(float(value), float(100 * np.mean(calibration < value)))
+
+
+def _spread(count: int, wanted: int) -> Sequence[int]:
+    """``wanted`` of the numbers below ``count``, evenly spread, or all of them."""
+    return np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(int)).tolist()
+
+
+def _channels_last(batch: Tensor) -> Tensor:
+    return batch.permute(0, 2, 3, 1) if batch.ndim == 4 else batch
+
+
+def _number(value: float) -> float | None:
+    """JSON has neither infinity nor NaN."""
+    return float(value) if math.isfinite(value) else None
