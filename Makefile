@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test lint types clean
+.PHONY: demo test test-integrations lint types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -23,6 +23,20 @@ demo: $(READY)
 test: $(READY) lint types
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
+# The packages that adapters are for are many and large: they get an environment of their own. pytorch-ood
+# comes without torchvision, whose wheels would bring another torch.
+INTEGRATIONS := .venv-integrations
+
+$(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
+	@test -x $(INTEGRATIONS)/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+		-e '.[hub,mlflow,pyod]' pytest
+	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps pytorch-ood
+	@touch $@
+
+test-integrations: $(INTEGRATIONS)/.ready
+	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -32,4 +46,4 @@ types: $(READY)
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache demo-report
+	rm -rf $(VENV) $(INTEGRATIONS) .mypy_cache .ruff_cache .pytest_cache demo-report

@@ -1,16 +1,19 @@
 """The saved detector: a folder of JSON and safetensors that never executes anything.
 
-``config.json`` says what the detector is and holds the digests of itself and of every other file;
-``draws.safetensors`` holds the weights, ``calibration.safetensors`` what the scores and decisions learnt,
-``diagnostics.json`` the sampler's health.
+``config.json`` says what the detector is, which versions wrote it, and the digests of itself and of every
+other file; ``draws.safetensors`` holds the weights (of optimised encoders, one a chain),
+``calibration.safetensors`` what the scores and decisions learnt, ``diagnostics.json`` the sampler's health.
+``README.md`` is for people: it is never read here, and may be edited.
+
+The digests find accidents. Whoever writes a gate can also write its digests, so everything in it is taken for
+hostile: sizes are checked before memory is taken, and nothing in it is ever executed.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
+import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +28,12 @@ from safetensors.numpy import save_file as save_arrays
 from safetensors.torch import load_file as load_tensors
 from safetensors.torch import save_file as save_tensors
 
-from dissensus.errors import ArtifactError
+from dissensus._version import __version__
+from dissensus.atomic import atomic_folder, present
+from dissensus.errors import ArtifactError, brief
 from dissensus.posterior import Diagnostics, WeightDraws
 
-__all__ = ["Artifact", "read_artifact", "write_artifact"]
+__all__ = ["Artifact", "is_replaceable", "read_artifact", "write_artifact"]
 
 FORMAT = "dissensus-gate"
 FORMAT_VERSION = 1
@@ -39,6 +44,8 @@ CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS = (
     "diagnostics.json",
 )
 OTHERS = (DRAWS, CALIBRATION, DIAGNOSTICS)
+CARD = "README.md"
+LARGEST_JSON = 1 << 26  # bytes; the reports of 100,000 epochs take half of it
 
 
 @dataclass(frozen=True)
@@ -49,22 +56,18 @@ class Artifact:
     """JSON values only."""
     draws: WeightDraws
     calibration: Mapping[str, NDArray[Any]]
+    card: str = ""
+    """Markdown for people; what is read from a folder has none."""
 
 
 def write_artifact(folder: str | Path, artifact: Artifact) -> None:
     """Writes the folder as a whole: whatever stood there before is replaced at once, or not at all."""
     folder = Path(folder)
     try:
-        if folder.exists() and not _is_replaceable(folder):
+        if present(folder).exists() and not is_replaceable(present(folder)):
             raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(
-            dir=folder.parent, prefix=f".{folder.name}.", ignore_cleanup_errors=True
-        ) as beside:
-            new, old = Path(beside, "new"), Path(beside, "old")
-            new.mkdir()
+        with atomic_folder(folder) as new:
             _write_files(new, artifact)
-            _replace(folder, by=new, aside=old)
     except (OSError, SafetensorError) as error:
         raise ArtifactError(
             f"{folder} cannot be written ({error}): free some space or choose another place"
@@ -73,19 +76,33 @@ def write_artifact(folder: str | Path, artifact: Artifact) -> None:
 
 def read_artifact(folder: str | Path) -> Artifact:
     """Reads what :func:`write_artifact` wrote, after checking every file against its digest."""
-    folder = Path(folder)
-    config = _read_config(folder)
+    config = _read_config(Path(folder))
+    while True:
+        try:
+            return _read_files(Path(folder), config)
+        except ArtifactError:
+            # Replaced by another process between two files? Then the new one is as good.
+            newer = _read_config(Path(folder))
+            if newer == config:
+                raise
+            config = newer
+
+
+def _read_files(folder: Path, config: Mapping[str, Any]) -> Artifact:
+    there = present(folder)
     try:
         for name in OTHERS:
-            _check_file(folder / name, config["files"][name])
-        tensors = load_tensors(folder / DRAWS, device="cpu")
-        calibration = load_arrays(folder / CALIBRATION)
-        diagnostics = Diagnostics.from_dict(json.loads((folder / DIAGNOSTICS).read_text("utf-8")))
+            _check_file(there / name, config["files"][name])
+        tensors = load_tensors(there / DRAWS, device="cpu")
+        calibration = load_arrays(there / CALIBRATION)
+        diagnostics = Diagnostics.from_dict(_read_json(there / DIAGNOSTICS))
         draws = _unpack_draws(tensors, diagnostics)
     except ArtifactError:
         raise
     except Exception as error:  # a file may hold anything, whatever its digest says
-        raise ArtifactError(f"{folder} does not hold a whole detector ({error!r}): save it anew") from error
+        raise ArtifactError(
+            f"{folder} does not hold a whole detector ({brief(error)}): save it anew"
+        ) from error
     return Artifact(config["detector"], draws, calibration)
 
 
@@ -97,32 +114,24 @@ def _write_files(folder: Path, artifact: Artifact) -> None:
     config = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
+        "versions": {
+            "dissensus": __version__,
+            "torch": torch.__version__,
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        },
         "files": {name: _digest(folder / name) for name in OTHERS},
         "detector": _plain(artifact.config),
     }
     config["digest"] = _own_digest(config)
+    (folder / CARD).write_text(artifact.card, "utf-8")
     (folder / CONFIG).write_text(json.dumps(config, indent=2), "utf-8")
     for path in folder.iterdir():
         # safetensors makes private files; whoever may read the configuration may read them all.
         path.chmod((folder / CONFIG).stat().st_mode)
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
 
 
-def _replace(folder: Path, *, by: Path, aside: Path) -> None:
-    """Moves ``by`` to ``folder``; an older detector there is moved aside first, and back if that fails."""
-    if not folder.exists():
-        by.rename(folder)
-        return
-    folder.rename(aside)
-    try:
-        by.rename(folder)
-    except BaseException:  # an interruption too must not cost the older one
-        aside.rename(folder)
-        raise
-
-
-def _is_replaceable(folder: Path) -> bool:
+def is_replaceable(folder: Path) -> bool:
     """Whether nothing is lost: an empty folder, or a detector with nothing else in it."""
     if not folder.is_dir():
         return False
@@ -130,24 +139,26 @@ def _is_replaceable(folder: Path) -> bool:
     if not names:
         return True
     try:
-        config = json.loads((folder / CONFIG).read_text("utf-8"))
+        config = _read_json(folder / CONFIG)
     except (OSError, ValueError, RecursionError):
         return False
-    return names <= {CONFIG, *OTHERS} and isinstance(config, dict) and config.get("format") == FORMAT
+    return names <= {CONFIG, CARD, *OTHERS} and isinstance(config, dict) and config.get("format") == FORMAT
 
 
 def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
+    path = present(folder) / CONFIG
     if not path.is_file():
         raise ArtifactError(f"{folder} holds no saved detector: there is no {CONFIG} in it")
     try:
-        config = json.loads(path.read_text("utf-8"))
+        config = _read_json(path)
     except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path} cannot be read ({error}): save the detector anew") from error
+        raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the detector anew") from error
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not the configuration of a dissensus detector")
     version = config.get("format_version")
-    if isinstance(version, int) and version > FORMAT_VERSION:
+    if type(version) is not int or version < 1:
+        raise ArtifactError(f"{path} was altered (its format_version is no whole number): save it anew")
+    if version > FORMAT_VERSION:
         raise ArtifactError(
             f"{folder} was saved by a newer dissensus (format {version}, this one reads {FORMAT_VERSION}): "
             "upgrade it"
@@ -160,6 +171,12 @@ def _read_config(folder: Path) -> dict[str, Any]:
             f"{path} lacks a part, or names a file that no detector has: save the detector anew"
         )
     return config
+
+
+def _read_json(path: Path) -> Any:
+    if path.stat().st_size > LARGEST_JSON:
+        raise ValueError(f"it is larger than {LARGEST_JSON >> 20} MiB")
+    return json.loads(path.read_text("utf-8"))
 
 
 def _check_file(path: Path, digest: object) -> None:

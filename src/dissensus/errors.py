@@ -8,7 +8,10 @@ __all__ = [
     "DissensusError",
     "DivergenceError",
     "SettingsError",
+    "brief",
 ]
+
+LONGEST = 300
 
 
 class DissensusError(Exception):
@@ -37,3 +40,13 @@ class ArtifactError(DissensusError):
 
 class CalibrationWarning(UserWarning):
     """There are too few calibration rows for the false-alarm rate that was asked for."""
+
+
+def brief(error: BaseException) -> str:
+    """What an error says in one line of a length that a terminal can show.
+
+    >>> brief(ValueError("no such thing\\n  at 0x1"))
+    'no such thing at 0x1'
+    """
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"

@@ -1,18 +1,24 @@
-"""Why an input got its score: where the draws disagree, what they see instead, and what is most like it.
+r"""Why an input got its score: where the draws disagree, what they see instead, and what is most like it.
 
-The map of disagreement is, for each pixel or column d, the standard deviation over draws m of its own part of
-the log-likelihood,
+The disagreement about an image is mapped by the standard deviation over draws m of each pixel's own part of
+the log-likelihood, in nats,
 
-.. math:: \\operatorname{std}_m \\log p(x_d \\mid z_m, θ_m), \\qquad z_m = \\mathrm{E}\\,q(z \\mid x, φ_m),
+.. math:: \operatorname{std}_m \log p(x_d \mid z_m, θ_m), \qquad z_m = \mathrm{E}\,q(z \mid x, φ_m):
 
-in nats: where it is large, some draws expected what is there and others did not.
+where it is large, some draws expected what is there and others did not. Of a row, each column gets the part
+of the disagreement that vanishes once it is set to its training mean, written x∖d,
+
+.. math:: \max(0, \operatorname{std}_m \log p(x \mid θ_m) - \operatorname{std}_m \log p(x∖d \mid θ_m)),
+
+because the columns of a row are few and depend on each other: one absurd value pulls the code away, and the
+columns linked to it would be the ones that do not fit.
 """
 
 from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,7 +33,7 @@ from dissensus.posterior import WeightDraws, load_weights
 from dissensus.scores import SCORES, FittedScore, Score
 from dissensus.seeding import numpy_stream
 
-__all__ = ["Decision", "Examples", "Explanation", "Standing", "Views", "statistics_of", "views"]
+__all__ = ["Decision", "Examples", "Explanation", "Standing", "Views", "occlusion", "statistics_of", "views"]
 
 TILE = 32  # inputs decoded in one call
 MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures
@@ -58,7 +64,7 @@ class Explanation:
     decision: Decision
     input: NDArray[Any]
     disagreement: NDArray[np.float64]
-    """(H, W) or (D,), in nats: the deviation over draws of each pixel's or column's log-likelihood."""
+    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column."""
     reconstructions: NDArray[Any]
     """(R, H, W, C) or (R, D), in the input's units: the input as R of the draws see it."""
     neighbours: NDArray[Any]
@@ -167,7 +173,8 @@ def views(
     shown = _spread(len(draws), reconstructions)
     maps, pictures = [], []
     with torch.inference_mode():
-        for tile in (unit_scale(part.to(device)) for part in data.split(TILE)):
+        for start in range(0, len(data), TILE):
+            tile = unit_scale(data[start : start + TILE].to(device))
             terms: list[Tensor] = [torch.empty(0)] * len(draws)
             means: dict[int, Tensor] = {}
             for encoder, own_draws in draws.by_encoder():
@@ -186,6 +193,19 @@ def views(
             seen = torch.stack([means[draw] for draw in shown], dim=1) if shown else empty
             pictures.append(seen.float().cpu().numpy())
     return Views(np.concatenate(maps), np.concatenate(pictures))
+
+
+def occlusion(rows: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """How much disagreement each column of standardised rows (N, D) causes: (N, D), in nats.
+
+    ``log_likelihoods`` gives the matrix (M, n) of any rows (n, D).
+    """
+    caused = np.empty(tuple(rows.shape))
+    for number, row in enumerate(rows):
+        without = row.repeat(len(row), 1).fill_diagonal_(0)  # in line d, column d is at its mean
+        spread = log_likelihoods(torch.cat([row[None], without])).std(axis=0)
+        caused[number] = np.maximum(spread[0] - spread[1:], 0)
+    return caused
 
 
 def first_codes(
@@ -234,7 +254,8 @@ def standing(value: float, calibration: NDArray[np.float64] | None) -> Standing:
 
 def _spread(count: int, wanted: int) -> Sequence[int]:
     """``wanted`` of the numbers below ``count``, evenly spread, or all of them."""
-    return np.unique(np.linspace(0, count - 1, min(wanted, count)).round().astype(int)).tolist()
+    places = np.linspace(0, count - 1, min(wanted, count))
+    return sorted({round(place) for place in places.tolist()})
 
 
 def _channels_last(batch: Tensor) -> Tensor:

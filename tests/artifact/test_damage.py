@@ -152,6 +152,10 @@ CONFIGS = {
     ),
     "files as a list": (lambda c: c.update(files=[]), "lacks a part"),
     "detector as a list": (lambda c: c.update(detector=[]), "lacks a part"),
+    "a version that is no number": (lambda c: c.update(format_version="2"), "format_version is no whole"),
+    "a version of truth": (lambda c: c.update(format_version=True), "format_version is no whole number"),
+    "another input": (lambda c: c["detector"]["input"].update(shape=[4]), "input contract"),
+    "another kind of input": (lambda c: c["detector"]["input"].update(kind="images"), "input contract"),
     "an unknown setting": (lambda c: c["detector"]["settings"].update(magic=1), "magic"),
     "an unknown statistic": (lambda c: c["detector"]["settings"].update(statistic="x"), "no score 'x'"),
     "an impossible rate": (
@@ -171,10 +175,13 @@ def test_configurations_that_are_none(saved, change, message):
     refused(saved, message)
 
 
-@pytest.mark.parametrize("part", ["version", "settings", "model", "feature_names", "seed", "noise_floor"])
+@pytest.mark.parametrize(
+    "part",
+    ["input", "preprocessing", "fitted_rows", "settings", "model", "feature_names", "seed", "noise_floor"],
+)
 def test_a_configuration_without_a_part(saved, part):
     forge(saved, lambda config: config["detector"].pop(part))
-    if part == "version":  # for people
+    if part == "preprocessing":  # for people
         BayesianVAE.load(saved)
     else:
         assert part in refused(saved, "is no whole detector|cannot be loaded")

@@ -80,7 +80,14 @@ def full(*_, **__):
 
 
 @pytest.mark.parametrize(
-    "failing", ["save_tensors", "save_arrays", "json.dumps", "os.fsync", "tempfile.TemporaryDirectory"]
+    "failing",
+    [
+        "artifact.save_tensors",
+        "artifact.save_arrays",
+        "artifact.json.dumps",
+        "atomic.os.fsync",
+        "atomic.tempfile.TemporaryDirectory",
+    ],
 )
 @pytest.mark.parametrize("existing", [False, True])
 def test_a_full_disk_loses_nothing(gate, other, tmp_path, monkeypatch, failing, existing):
@@ -88,7 +95,7 @@ def test_a_full_disk_loses_nothing(gate, other, tmp_path, monkeypatch, failing, 
         gate.save(tmp_path / "gate")
     before = contents(tmp_path)
     with monkeypatch.context() as patch:
-        patch.setattr(f"dissensus.artifact.{failing}", full)
+        patch.setattr(f"dissensus.{failing}", full)
         with pytest.raises(ArtifactError, match=r"cannot be written .*No space left") as error:
             other.save(tmp_path / "gate")
     assert "\n" not in str(error.value)
@@ -108,6 +115,7 @@ def test_a_failure_between_the_moves_brings_the_older_one_back(saved, other, mon
         return rename(self, target)
 
     with monkeypatch.context() as patch:
+        patch.setattr("dissensus.atomic._swapped", lambda *_: False)
         patch.setattr(Path, "rename", fail_once)
         with pytest.raises(ArtifactError if isinstance(cause, OSError) else KeyboardInterrupt):
             other.save(saved)

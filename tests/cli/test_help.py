@@ -11,7 +11,7 @@ HELP_EVERYWHERE = """
 import sys
 from typer.testing import CliRunner
 from dissensus.cli import app
-for command in ([], ["demo"], ["fit"], ["score"], ["bench"], ["bench", "paper"]):
+for command in ([], ["demo"], ["fit"], ["score"], ["calibrate"], ["explain"], ["report"], ["inspect"], ["bench"], ["bench", "paper"]):
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.stdout, (command, result)
 heavy = {"torch", "numpy", "scipy", "sklearn", "matplotlib", "PIL", "safetensors"} & set(sys.modules)
@@ -60,3 +60,22 @@ def test_a_wrong_call_is_two(dissensus, arguments):
     answer = dissensus(*arguments)
     assert answer.code == 2
     assert answer.out == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_shells_can_complete(shell):
+    answer = subprocess.run(
+        [sys.executable, "-m", "dissensus", "--show-completion", shell],
+        capture_output=True, text=True, env={**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"},
+    )  # fmt: skip
+    assert answer.returncode == 0, answer.stderr
+    assert "_DISSENSUS_COMPLETE" in answer.stdout
+
+
+def test_completion_knows_the_commands():
+    answer = subprocess.run(
+        [sys.executable, "-m", "dissensus"],
+        capture_output=True, text=True,
+        env={**os.environ, "_DISSENSUS_COMPLETE": "complete_bash", "COMP_WORDS": "dissensus ", "COMP_CWORD": "1"},
+    )  # fmt: skip
+    assert {"fit", "calibrate", "score", "explain", "report", "inspect"} <= set(answer.stdout.split())

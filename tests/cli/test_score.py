@@ -72,7 +72,7 @@ def test_no_outliers_are_fine(dissensus, fit, images_file, tmp_path):
 
 def test_folders_are_named_by_path_and_streamed(dissensus, gate, folder, monkeypatch):
     whole = dissensus("score", gate, folder)
-    monkeypatch.setattr("dissensus.cli.score.BATCH", 2)
+    monkeypatch.setattr("dissensus.detector.inputs.CHUNK_ROWS", 2)
     assert dissensus("score", gate, folder).out == whole.out
     assert [row["input"] for row in table_of(whole.out)] == [
         "0.png", "2.png", "4.png", "6.png", "deep/1.png", "deep/3.png", "deep/5.png",
@@ -86,7 +86,7 @@ def test_an_image_alone_scores_as_in_its_folder(dissensus, gate, folder):
 
 
 def test_unreadable_images_stand_where_they_belong(dissensus, gate, folder, monkeypatch):
-    monkeypatch.setattr("dissensus.cli.score.BATCH", 2)
+    monkeypatch.setattr("dissensus.detector.inputs.CHUNK_ROWS", 2)
     before = table_of(dissensus("score", gate, folder).out)
     for name in ("00.png", "deep/2.png", "zz.png"):
         (folder / name).write_bytes(b"no picture")

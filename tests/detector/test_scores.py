@@ -115,7 +115,7 @@ def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
     gate = clone(row_gate)
     gate.__dict__.update(row_gate.__dict__)
     gate.score_ = lambda _: np.array([np.inf, 0.0, -np.inf])
-    gate.threshold_ = threshold
+    gate.calibration_scores_ = np.full(100, threshold)
     decision = gate.decision_function(rows[:3])
     assert not np.isnan(decision).any()
     np.testing.assert_array_equal(decision < 0, gate.predict(rows[:3]) == -1)

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import demo, fit, score
-from dissensus.cli.bench import bench_paper
+from dissensus.cli import calibrate, demo, explain, fit, inspect, report, score
+from dissensus.cli.bench import bench_guarantees, bench_paper
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -30,10 +30,15 @@ app = typer.Typer(
 )
 app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
+app.command("calibrate")(calibrate.calibrate)
 app.command("score")(score.score)
+app.command("explain")(explain.explain)
+app.command("report")(report.report)
+app.command("inspect")(inspect.inspect)
 
 bench = typer.Typer(help="Measure the benchmarks that come with the package.", no_args_is_help=True)
 bench.command("paper")(bench_paper)
+bench.command("guarantees")(bench_guarantees)
 app.add_typer(bench, name="bench")
 
 
@@ -53,11 +58,6 @@ def _options(
     ] = False,
 ) -> None:
     pass
-
-
-@bench.callback()
-def _bench() -> None:
-    """Keeps ``paper`` a subcommand although it is the only one."""
 
 
 def main() -> None:

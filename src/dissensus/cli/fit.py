@@ -12,9 +12,9 @@ import typer
 
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.options import Device, Json, Quiet, Resize, Seed, parse_size
+from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
-from dissensus.errors import ArtifactError
+from dissensus.errors import ArtifactError, SettingsError
 
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
@@ -23,12 +23,7 @@ __all__ = ["check_output", "fit", "how_to_go_on"]
 
 
 def fit(
-    data: Annotated[
-        str,
-        typer.Argument(
-            help="A folder of images, a file (.npy, .npz, .idx, .gz, .mat, .bin), or a dataset's name."
-        ),
-    ],
+    data: Inputs,
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder the gate is saved in.")],
     variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
     statistic: Annotated[
@@ -53,6 +48,11 @@ def fit(
             help="bernoulli, continuous-bernoulli, gaussian, categorical, discretised-logistic or auto."
         ),
     ] = "auto",
+    id_column: IdColumn = None,
+    drop: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="A column of the table to leave out; may be given again."),
+    ] = None,
     resize: Resize = None,
     skip_unreadable: Annotated[
         bool, typer.Option("--skip-unreadable", help="Leave out images that cannot be read.")
@@ -91,7 +91,7 @@ def fit(
         device=device,
         random_state=seed,
     )
-    inputs = _open(data, size, skip=skip_unreadable, quiet=quiet)
+    inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
     kept = checkpoint or output.absolute().parent / f".{output.absolute().name}.partial"
     with StageProgress(fit_work(gate, len(inputs)), quiet=quiet) as progress:
         try:
@@ -116,9 +116,9 @@ def fit(
 
 def check_output(folder: Path) -> None:
     """Refuses a place that a gate could not be saved in, before any work is done."""
-    from dissensus.artifact import _is_replaceable
+    from dissensus.artifact import is_replaceable
 
-    if folder.exists() and not _is_replaceable(folder):
+    if folder.exists() and not is_replaceable(folder):
         raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
     parent = folder.absolute().parent
     try:
@@ -151,10 +151,22 @@ def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> di
     }
 
 
-def _open(data: str, size: tuple[int, int] | None, *, skip: bool, quiet: bool) -> Any:
-    """The inputs, all in memory: an array, or a folder whose pictures are read while fitting."""
-    from dissensus.data import open_inputs
+def _open(
+    data: str,
+    size: tuple[int, int] | None,
+    id_column: str | None,
+    drop: list[str],
+    *,
+    skip: bool,
+    quiet: bool,
+) -> Any:
+    """An array, or a table or folder that is read when it is fitted on."""
+    from dissensus.data import TableFile, is_table, open_inputs
 
+    if is_table(data) and size is None:
+        return TableFile(data, id_column=id_column, drop=drop)
+    if id_column is not None or drop:
+        raise SettingsError(f"--id and --drop are for tables with named columns, and {data} is none")
     with Downloads(quiet=quiet) as downloads:
         return open_inputs(
             data, name=data, size=size, on_error="skip" if skip else "raise", progress=downloads

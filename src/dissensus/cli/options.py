@@ -3,13 +3,33 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Annotated, TypeAlias
 
 import typer
 
 from dissensus.errors import SettingsError
 
-__all__ = ["Device", "Json", "Quiet", "Resize", "Seed", "parse_size"]
+__all__ = ["Data", "Device", "Gate", "IdColumn", "Inputs", "Json", "Quiet", "Resize", "Seed", "parse_size"]
+
+Gate: TypeAlias = Annotated[Path, typer.Argument(help="The folder that `dissensus fit` saved.")]
+Data: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .parquet), an array "
+        "(.npy, .npz, .idx, .gz, .mat, .bin), JSON lines (.jsonl, or - for stdin), or a dataset's name."
+    ),
+]
+Inputs: TypeAlias = Annotated[
+    str,
+    typer.Argument(
+        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .parquet), an array "
+        "(.npy, .npz, .idx, .gz, .mat, .bin), or a dataset's name."
+    ),
+]
+IdColumn: TypeAlias = Annotated[
+    str | None, typer.Option("--id", metavar="COLUMN", help="The table's column that names its rows.")
+]
 
 Device: TypeAlias = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]

@@ -1,15 +1,17 @@
-"""Where inputs come from: readers, named datasets, image folders, splits, made-up outliers, a sample.
+"""Where inputs come from: readers, named datasets, image folders, tables, streams, splits, made-up outliers, a sample.
 
 Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
 """
 
 from dissensus.data.arrays import read_array
+from dissensus.data.chunks import ArrayStream, Chunk, InputStream, PictureStream
 from dissensus.data.cifar10 import read_cifar10
 from dissensus.data.dataset import Dataset
 from dissensus.data.download import Progress, download_file, download_members
-from dissensus.data.folders import ImageFolder
+from dissensus.data.folders import ImageFolder, is_pattern
 from dissensus.data.idx import read_idx
 from dissensus.data.image_file import image_suffixes, read_image
+from dissensus.data.json_lines import JsonLines
 from dissensus.data.named import DATASET_NAMES, dataset_places, load_dataset
 from dissensus.data.outliers import (
     MADE_UP,
@@ -28,6 +30,8 @@ from dissensus.data.sample import digits, load_sample
 from dissensus.data.sources import open_inputs
 from dissensus.data.splits import FRACTIONS, hold_out_classes, split
 from dissensus.data.svhn import read_svhn
+from dissensus.data.table_encoder import TableEncoder
+from dissensus.data.tables import TABLE_SUFFIXES, Table, TableFile, is_table
 from dissensus.data.validation import MINIMAL_SIDE, check_images
 
 __all__ = [
@@ -35,9 +39,18 @@ __all__ = [
     "FRACTIONS",
     "MADE_UP",
     "MINIMAL_SIDE",
+    "TABLE_SUFFIXES",
+    "ArrayStream",
+    "Chunk",
     "Dataset",
     "ImageFolder",
+    "InputStream",
+    "JsonLines",
+    "PictureStream",
     "Progress",
+    "Table",
+    "TableEncoder",
+    "TableFile",
     "blurred",
     "check_images",
     "constant",
@@ -50,6 +63,8 @@ __all__ = [
     "hold_out_classes",
     "image_suffixes",
     "inverted",
+    "is_pattern",
+    "is_table",
     "load_dataset",
     "load_sample",
     "make_up",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +14,13 @@ from numpy.typing import NDArray
 from dissensus.data.image_file import image_suffixes, read_image
 from dissensus.errors import DataError
 
-__all__ = ["ImageFolder"]
+__all__ = ["ImageFolder", "is_pattern", "name_below"]
 
 
 class ImageFolder:
     """All pictures below ``root``, nested folders included, in one order on every machine.
 
+    ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"``: all pictures it matches.
     Files whose suffix Pillow does not know, hidden files and hidden folders are left out; linked folders are
     not followed. Without ``size`` (H, W) every picture must have the size of the first; without ``channels``
     (1 or 3) the first decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves
@@ -35,11 +37,11 @@ class ImageFolder:
     ) -> None:
         if on_error not in ("raise", "skip"):
             raise DataError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")
-        self.root = Path(root)
+        self.root = _fixed_part(root) if is_pattern(root) else Path(root)
         self.size = size
         self.channels = channels
         self.on_error = on_error
-        self.paths: tuple[Path, ...] = tuple(_pictures(self.root))
+        self.paths: tuple[Path, ...] = tuple(_matches(root) if is_pattern(root) else _pictures(self.root))
         self._unreadable: dict[Path, str] = {}
         self._first: tuple[Path, tuple[int, ...]] | None = None
 
@@ -116,6 +118,36 @@ class ImageFolder:
                 raise
             self._unreadable[path] = str(error)
             return None
+
+
+def name_below(root: Path, path: Path) -> str:
+    """The path below the folder, with escapes for bytes that are no text."""
+    return path.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def is_pattern(source: str | Path) -> bool:
+    """Whether it is a pattern for files rather than the name of one.
+
+    >>> is_pattern("photos/*.png"), is_pattern("photos")
+    (True, False)
+    """
+    return glob.has_magic(str(source)) and not os.path.exists(source)  # noqa: PTH110 False for impossible names
+
+
+def _fixed_part(pattern: str | Path) -> Path:
+    """The folder that everything the pattern matches lies below."""
+    parts = Path(pattern).parts[:-1]
+    fixed = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return Path(*parts[:fixed])
+
+
+def _matches(pattern: str | Path) -> list[Path]:
+    suffixes = image_suffixes()
+    found = [Path(name) for name in glob.glob(str(pattern), recursive=True)]  # noqa: PTH207 Path's needs a root
+    pictures = [path for path in found if path.suffix.lower() in suffixes and path.is_file()]
+    if not pictures:
+        raise DataError(f"{pattern} matches no images; formats are told by suffix, such as .png or .jpg.")
+    return sorted(pictures, key=lambda path: path.as_posix())
 
 
 def _pictures(root: Path) -> list[Path]:

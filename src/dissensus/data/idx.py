@@ -12,7 +12,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
+from dissensus.data.unpacking import refuse_bomb
+from dissensus.errors import DataError, brief
 
 __all__ = ["read_idx"]
 
@@ -32,8 +33,8 @@ def read_idx(path: str | Path) -> NDArray[Any]:
                 return _read(plain, path)
             with gzip.open(plain, "rb") as unpacked:
                 return _read(unpacked, path)
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"{path} cannot be read ({error}); fetch it again.") from error
+    except (OSError, EOFError, MemoryError, zlib.error) as error:
+        raise DataError(f"{path} cannot be read ({brief(error)}); fetch it again.") from error
 
 
 def _read(stream: BinaryIO | gzip.GzipFile, path: Path) -> NDArray[Any]:
@@ -52,6 +53,8 @@ def _read(stream: BinaryIO | gzip.GzipFile, path: Path) -> NDArray[Any]:
     content = bytearray()
     while len(content) <= expected and (piece := stream.read(min(_CHUNK, expected + 1 - len(content)))):
         content += piece
+        if isinstance(stream, gzip.GzipFile):
+            refuse_bomb(path, len(content))
     if len(content) != expected:
         found = "more" if len(content) > expected else str(len(content))
         raise DataError(

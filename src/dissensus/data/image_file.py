@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
+from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, brief
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -40,9 +41,9 @@ def image_suffixes() -> dict[str, str]:
 
 
 def read_image(
-    path: str | Path, *, size: tuple[int, int] | None = None, channels: int | None = None
+    path: str | Path | BytesIO, *, size: tuple[int, int] | None = None, channels: int | None = None
 ) -> NDArray[np.uint8]:
-    """Pixels (H, W) if grey, (H, W, 3) if RGB.
+    """Pixels (H, W) if grey, (H, W, 3) if RGB, of a file or of a file's bytes.
 
     ``size`` is (H, W) and resizes bilinearly; ``channels`` is 1 or 3, or None to follow the file: pictures
     stored as black and white or grey are grey, all others (palettes too) are RGB. Transparent parts are laid
@@ -55,10 +56,13 @@ def read_image(
         raise DataError(f"channels must be 1 (grey), 3 (RGB) or None, not {channels!r}.")
     if size is not None and min(size) < 1:
         raise DataError(f"size must be a height and a width of at least 1, not {size!r}.")
+    source = path
+    if isinstance(path, BytesIO):
+        path = "the picture"  # in messages
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(path, formats=sorted(set(image_suffixes().values()))) as stored:
+            with Image.open(source, formats=sorted(set(image_suffixes().values()))) as stored:
                 stored.load()
                 upright = ImageOps.exif_transpose(stored)
                 visible = _eight_bits(upright, path)
@@ -69,7 +73,9 @@ def read_image(
             f"{path} is refused: it unpacks to more than {Image.MAX_IMAGE_PIXELS} pixels; make it smaller."
         ) from error
     except Exception as error:  # on damaged bytes Pillow's plugins raise almost anything
-        raise DataError(f"{path} cannot be read as an image ({error}); repair or remove it.") from error
+        raise DataError(
+            f"{path} cannot be read as an image ({brief(error)}); repair or remove it."
+        ) from error
     if channels is not None:
         visible = visible.convert("L" if channels == 1 else "RGB")
     if size is not None and visible.size != (size[1], size[0]):

@@ -13,18 +13,19 @@ from dissensus.data.arrays import read_array
 from dissensus.data.cifar10 import read_cifar10
 from dissensus.data.dataset import Dataset
 from dissensus.data.download import Progress
-from dissensus.data.folders import ImageFolder
+from dissensus.data.folders import ImageFolder, is_pattern
 from dissensus.data.idx import read_idx
 from dissensus.data.image_file import image_suffixes, read_image
 from dissensus.data.named import DATASET_NAMES, load_dataset
 from dissensus.data.svhn import read_svhn
+from dissensus.data.tables import TableFile, is_table
 from dissensus.errors import DataError
 
 __all__ = ["open_inputs"]
 
 _ACCEPTED = (
-    "an array, a tensor, a folder of images, an image, a .npy, .npz, .idx, .gz, .mat or .bin file, or a "
-    f"dataset ({', '.join(DATASET_NAMES)}, each with :train or :test)"
+    "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv, .parquet, .npy, "
+    f".npz, .idx, .gz, .mat or .bin file, or a dataset ({', '.join(DATASET_NAMES)}, each with :train or :test)"
 )
 
 
@@ -36,11 +37,11 @@ def open_inputs(
     channels: int | None = None,
     on_error: Literal["raise", "skip"] = "raise",
     progress: Progress | None = None,
-) -> NDArray[Any] | ImageFolder:
+) -> NDArray[Any] | ImageFolder | TableFile:
     """The inputs ``source`` stands for; ``name`` is what messages call it.
 
-    Taken are arrays and tensors (as they are, unchecked), datasets and image folders, paths to files and
-    folders, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what exists as a path is taken as one.
+    Taken are arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
+    and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what exists as a path is taken as one.
     ``size`` (H, W), ``channels`` and ``on_error`` are for image files and folders that are opened here,
     ``progress`` is for downloads.
 
@@ -49,14 +50,16 @@ def open_inputs(
     """
     # Unlike Path's own, this is False for "" and for names no file could have.
     path = Path(source) if isinstance(source, str | Path) and os.path.exists(source) else None  # noqa: PTH110
-    if path is not None and path.is_dir():
-        return ImageFolder(path, size=size, channels=channels, on_error=on_error)
+    if (path is not None and path.is_dir()) or (isinstance(source, str | Path) and is_pattern(source)):
+        return ImageFolder(source, size=size, channels=channels, on_error=on_error)
     if path is not None and path.suffix.lower() in image_suffixes():
         return read_image(path, size=size, channels=channels)[None]
-    if isinstance(source, ImageFolder):
+    if isinstance(source, ImageFolder | TableFile):
         return source
     if size is not None or channels is not None:
         raise DataError(f"{name}: a size and channels can be asked of image files and folders only.")
+    if path is not None and is_table(path):
+        return TableFile(path)
     if path is not None:
         return _from_file(path, name)
     if isinstance(source, str | Path):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dissensus.errors import SettingsError
 
-__all__ = ["conformal_p_values", "conformal_threshold", "least_calibration_size"]
+__all__ = ["allowed_alarms", "conformal_p_values", "conformal_threshold", "least_calibration_size"]
 
 
 def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
@@ -32,12 +32,21 @@ def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> floa
     >>> conformal_threshold(range(1, 20), 0.05), conformal_threshold(range(1, 19), 0.05)
     (19.0, inf)
     """
+    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
+    allowed = allowed_alarms(len(ordered), false_alarm_rate)
+    return float(ordered[-allowed]) if allowed >= 1 else math.inf
+
+
+def allowed_alarms(calibration_size: int, false_alarm_rate: float) -> int:
+    """k = ⌊α(n + 1)⌋: the threshold is the k-th largest of n calibration scores; 0 allows no alarm.
+
+    >>> allowed_alarms(99, 0.05), allowed_alarms(18, 0.05)
+    (5, 0)
+    """
     if not 0 < false_alarm_rate < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {false_alarm_rate}")
-    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
     # The tolerance keeps α(n+1) = 1.0 from becoming 0.999… and losing an alarm.
-    allowed = math.floor(false_alarm_rate * (len(ordered) + 1) + 1e-9)
-    return float(ordered[-allowed]) if allowed >= 1 else math.inf
+    return min(math.floor(false_alarm_rate * (calibration_size + 1) + 1e-9), calibration_size)
 
 
 def least_calibration_size(false_alarm_rate: float) -> int:

@@ -6,10 +6,9 @@ scikit-learn's methods higher means more normal.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,14 +20,31 @@ from torch import Tensor, nn
 from dissensus.artifact import read_artifact, write_artifact
 from dissensus.data import split
 from dissensus.data.standardiser import Standardiser
-from dissensus.decisions import conformal_p_values, conformal_threshold, least_calibration_size
+from dissensus.decisions import (
+    Alternative,
+    BatchTest,
+    DriftMonitor,
+    FalseAlarmInterval,
+    batch_test,
+    benjamini_hochberg,
+    check_discoveries_possible,
+    conformal_p_values,
+    conformal_threshold,
+    false_alarm_interval,
+)
+from dissensus.detector.calibrating import statistics_of_inliers, together, warn_if_mute
+from dissensus.detector.explaining import as_batch, explain_batch
+from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches, training_array
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
-from dissensus.errors import ArtifactError, CalibrationWarning, DissensusError
+from dissensus.detector.streaming import decide_stream, open_stream
+from dissensus.errors import ArtifactError, DissensusError, brief
+from dissensus.explain import Examples, Explanation, statistics_of
 from dissensus.likelihood import LogLikelihoods, log_likelihoods, noise_floor
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
+from dissensus.outputs import Row
 from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, sample_posterior
 from dissensus.schedule import default_batch_size, default_epochs, kept_epochs
 from dissensus.scores import FittedScore, score
@@ -51,7 +67,7 @@ class Decisions(NamedTuple):
     p_value: NDArray[np.float64]
     """(N,), conformal: uniform on inputs like the training data."""
     flagged: NDArray[np.bool_]
-    """(N,), at the chosen false-alarm rate."""
+    """(N,), at the chosen false-alarm rate, or at a false discovery rate where one was asked for."""
 
 
 class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,7 +80,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     statistic
         How disagreement becomes one number: a name from ``dissensus.scores.SCORES``.
     false_alarm_rate
-        The share of inputs like the training data that :meth:`predict` may flag.
+        The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
+        time (``set_params``): the threshold follows without another fit.
     observation
         What a pixel or a number is under the model: ``"bernoulli"``, ``"continuous-bernoulli"``,
         ``"gaussian"``, ``"categorical"``, ``"discretised-logistic"`` or an instance; ``"auto"`` is Bernoulli
@@ -83,6 +100,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Networks of your own (``dissensus.models.VAE`` says what they must take and give); both or none.
     resize
         (height, width) that image files are brought to, at fit and at scoring.
+    examples
+        How many training inputs are kept, and saved, to show those most like an input (:meth:`explain`); 0
+        keeps none.
     device
         ``"cpu"``, ``"cuda"``, …; ``"auto"`` takes a GPU where there is one.
     random_state
@@ -96,10 +116,20 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The architecture they belong to.
     calibration_scores_ : ndarray
         Scores of the inliers that nothing else has seen; thresholds and p-values come from them.
+    calibration_statistics_ : dict
+        The same for every statistic that the log-likelihoods alone give, by name.
+    examples_ : Examples
+        Training inputs with their places in latent space.
     threshold_ : float
-        What is flagged scores above it.
+        What is flagged scores above it; it follows ``false_alarm_rate`` and the calibration scores.
+    false_alarm_interval_ : FalseAlarmInterval
+        Where the realised false-alarm rate lies with probability 0.9, as so many calibration inputs allow.
     noise_floor_ : float
         How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats.
+    fitted_rows_ : dict
+        How many inputs went into which part: train, validation and calibration.
+    table_ : TableEncoder or None
+        How the columns of a table become numbers, if it was fitted on one.
     n_features_in_ : int
         Numbers in one input.
 
@@ -129,6 +159,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
         resize: tuple[int, int] | None = None,
+        examples: int = 512,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -147,6 +178,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.encoder = encoder
         self.decoder = decoder
         self.resize = resize
+        self.examples = examples
         self.device = device
         self.random_state = random_state
 
@@ -162,8 +194,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learns what is normal from ``X`` without labels.
 
-        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a path to a
-        folder or file, or the name of a dataset. ``checkpoint`` is a folder where an interrupted fit goes on.
+        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a
+        :class:`TableFile`, a path to a folder or file (images, arrays, ``.csv`` and ``.parquet`` tables), a
+        pattern such as ``"photos/*.png"``, or the name of a dataset. ``checkpoint`` is a folder where an
+        interrupted fit goes on.
         """
         check_settings(self)
         self._forget()
@@ -172,6 +206,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         rows = split(len(array), _fractions(len(array)), seed=seed)
         self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
         self.input_shape_ = array.shape[1:]
+        self.fitted_rows_ = {name: len(index) for name, index in rows.items()}
         parts = {name: to_tensor(self._standardised(array[index])) for name, index in rows.items()}
         self.seed_ = seed
         self.vae_ = self._build(tuple(parts["train"].shape[1:]), seed)
@@ -190,8 +225,17 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             checkpoint=checkpoint,
             on_epoch=on_epoch,
         )
+        self.examples_ = Examples.choose(
+            array[rows["train"]],
+            parts["train"],
+            self.vae_,
+            self.draws_,
+            count=int(self.examples),
+            seed=seed,
+            device=find_device(self.device),
+        )
         self._calibrate(parts["validation"], parts["calibration"], on_progress)
-        self._set_threshold()
+        warn_if_mute(self)
         return self
 
     def _forget(self) -> None:
@@ -202,26 +246,49 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _calibrate(self, validation: Tensor, calibration: Tensor, on_progress: OnProgress | None) -> None:
         """Fits the score on the one part and scores the other, which no other step has seen."""
         self.noise_floor_ = noise_floor(
-            self.vae_, self.draws_, validation[:NOISE_FLOOR_ROWS], samples=self.samples, seed=self.seed_
+            self.vae_,
+            self.draws_,
+            validation[:NOISE_FLOOR_ROWS],
+            samples=self.samples,
+            seed=self.seed_,
+            device=find_device(self.device),
         )
         self.score_ = score(self.statistic)
         if isinstance(self.score_, FittedScore):
             self.score_.fit(self._likelihoods(validation).values)
         matrix = self._likelihoods(calibration, on_progress=on_progress, stage="calibrating")
-        self.calibration_scores_ = self.score_(matrix.values)
+        self.calibration_statistics_ = statistics_of(matrix.values, self.statistic, self.score_)
+        self.calibration_scores_ = self.calibration_statistics_[self.statistic]
 
-    def _set_threshold(self) -> None:
-        self.threshold_ = conformal_threshold(self.calibration_scores_, self.false_alarm_rate)
-        self.offset_ = -self.threshold_
-        if not np.isfinite(self.threshold_):
-            needed = least_calibration_size(self.false_alarm_rate)
-            warnings.warn(
-                f"false_alarm_rate={self.false_alarm_rate} takes {needed} calibration rows and there are "
-                f"{len(self.calibration_scores_)}, so nothing will be flagged: give more rows or a higher "
-                "rate",
-                CalibrationWarning,
-                stacklevel=3,
-            )
+    def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:
+        """Takes new inliers ``X``, which :meth:`fit` has not seen, as calibration inputs; no draw changes.
+
+        After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
+        old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
+        """
+        check_is_fitted(self)
+        found = statistics_of_inliers(self, X, on_progress)
+        self.calibration_statistics_ = together(self.calibration_statistics_, found) if keep else found
+        self.calibration_scores_ = self.calibration_statistics_[self.statistic]
+        warn_if_mute(self)
+        return self
+
+    # These follow from the calibration scores and false_alarm_rate, which a person may change after a fit.
+
+    @property
+    def threshold_(self) -> float:
+        """What is flagged scores above it."""
+        return conformal_threshold(self.calibration_scores_, self.false_alarm_rate)
+
+    @property
+    def offset_(self) -> float:
+        """scikit-learn's name for it: ``decision_function`` is ``score_samples`` less this."""
+        return -self.threshold_
+
+    @property
+    def false_alarm_interval_(self) -> FalseAlarmInterval:
+        """Where the realised false-alarm rate lies with probability 0.9."""
+        return false_alarm_interval(len(self.calibration_scores_), self.false_alarm_rate)
 
     # ---- asking
 
@@ -246,11 +313,43 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         scores = self._scores(X)
         return conformal_p_values(self.calibration_scores_, scores)
 
-    def decide(self, X: Any, *, on_progress: OnProgress | None = None) -> Decisions:
-        """Score, p-value and verdict of each input from one pass over the draws."""
+    def decide(self, X: Any, *, fdr: float | None = None, on_progress: OnProgress | None = None) -> Decisions:
+        """Score, p-value and verdict of each input from one pass over the draws.
+
+        With ``fdr``, Benjamini–Hochberg decides over all inputs together: of those flagged, at most this
+        share is expected to be normal. Among N inputs it then takes N/(fdr·(n+1)) that score above all n
+        calibration inputs before any is flagged.
+        """
+        check_is_fitted(self)
+        if fdr is not None:
+            check_discoveries_possible(len(self.calibration_scores_), fdr)
         scores = self._scores(X, on_progress)
-        return Decisions(
-            scores, conformal_p_values(self.calibration_scores_, scores), scores > self.threshold_
+        p_values = conformal_p_values(self.calibration_scores_, scores)
+        flagged = scores > self.threshold_ if fdr is None else benjamini_hochberg(p_values, fdr).flagged
+        return Decisions(scores, p_values, flagged)
+
+    def decide_stream(self, X: Any, *, on_error: Literal["raise", "skip"] = "raise") -> Iterator[Row]:
+        """A row for each input of a set that may be larger than memory, or of a pipe of JSON lines.
+
+        Taken is what :meth:`fit` takes, a ``.jsonl`` file, and a binary file object of JSON lines. An input
+        that cannot be scored is an error, or with ``on_error="skip"`` a row that says why.
+        """
+        check_is_fitted(self)
+        for rows in decide_stream(self, open_stream(self, X), on_error=on_error):
+            yield from rows
+
+    def test_batch(self, X: Any, *, alternative: Alternative = "more-unusual") -> BatchTest:
+        """Does the batch as a whole come from the training distribution? One p-value for all of ``X``."""
+        scores, seed = self._scores(X), stream_seed(self.seed_, "batch test")
+        return batch_test(self.calibration_scores_, scores, alternative=alternative, seed=seed)
+
+    def drift_monitor(self, *, false_alarm_probability: float = 0.01) -> DriftMonitor:
+        """Watches a stream for drift: feed it ``decide(X).score`` of each batch, in order."""
+        check_is_fitted(self)
+        return DriftMonitor(
+            self.calibration_scores_,
+            false_alarm_probability=false_alarm_probability,
+            seed=stream_seed(self.seed_, "drift"),
         )
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
@@ -258,6 +357,19 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         array = np.concatenate(list(self._batches(X)))
         return self._likelihoods(to_tensor(self._standardised(array)), on_progress=on_progress)
+
+    def explain(
+        self, X: Any, *, reconstructions: int = 4, neighbours: int = 5
+    ) -> Explanation | list[Explanation]:
+        """Why an input scores as it does: where the draws disagree, what they see, what is most like it.
+
+        One explanation for a single input (D,), (H, W), (H, W, C) or an image file; a list for anything else.
+        """
+        check_is_fitted(self)
+        batch, single = as_batch(X, self.input_shape_)
+        shown = {"reconstructions": reconstructions, "neighbours": neighbours}
+        found = [e for array in self._batches(batch) for e in explain_batch(self, array, **shown)]
+        return found[0] if single else found
 
     def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
@@ -292,11 +404,27 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         try:
             gate = restore(cls, artifact, device=device, encoder=encoder, decoder=decoder)
         except DissensusError as error:
-            raise ArtifactError(f"{folder} cannot be loaded: {error}") from error
+            raise ArtifactError(f"{folder} cannot be loaded: {brief(error)}") from error
         except Exception as error:  # whoever wrote the files may have written anything
-            raise ArtifactError(f"{folder} is no whole detector ({error!r}): save it anew") from error
-        gate._set_threshold()
+            raise ArtifactError(f"{folder} is no whole detector ({brief(error)}): save it anew") from error
+        warn_if_mute(gate)
         return gate
+
+    def save_pretrained(self, folder: str | Path) -> None:
+        """The same as :meth:`save`, under the name that model hubs use."""
+        self.save(folder)
+
+    @classmethod
+    def from_pretrained(
+        cls, source: str | Path, *, revision: str | None = None, device: str = "auto"
+    ) -> BayesianVAE:
+        """Reads a folder, or else the repository of that id on the Hugging Face Hub (extra ``hub``)."""
+        return cls.load(fetched(source, revision=revision), device=device)
+
+    def push_to_hub(self, repo_id: str, *, private: bool | None = None, message: str | None = None) -> str:
+        """Uploads the detector to the Hugging Face Hub (extra ``hub``) and returns the commit's address."""
+        check_is_fitted(self)
+        return upload(self.save, repo_id, private=private, message=message)
 
     # ---- the stages' arguments
 
@@ -364,7 +492,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return array if self.standardiser_ is None else self.standardiser_(array)
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "threshold_")  # what fit sets last
+        return hasattr(self, "calibration_scores_")  # what fit sets last
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

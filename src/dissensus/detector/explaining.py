@@ -13,7 +13,7 @@ from torch import Tensor
 from dissensus.data import image_suffixes
 from dissensus.decisions import conformal_p_values
 from dissensus.detector.settings import find_device
-from dissensus.explain import Decision, Explanation, first_codes, standing, statistics_of, views
+from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.models.inputs import to_tensor
 
 if TYPE_CHECKING:
@@ -45,15 +45,18 @@ def explain_batch(
     scores = statistics[gate.statistic]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)
+    maps = (
+        seen.disagreement if data.ndim == 4 else occlusion(data, lambda rows: gate._likelihoods(rows).values)
+    )
     pictures = _in_input_units(gate, seen.reconstructions, inputs.dtype)
     codes = first_codes(gate.vae_, gate.draws_, data, device=device)
     nearest = gate.examples_.nearest(codes, neighbours)
-    names = getattr(gate, "feature_names_in_", None)
+    names = getattr(gate, "feature_names_in_", None) if gate.table_ is None else gate.table_.features
     return [
         Explanation(
             Decision(float(scores[n]), float(p_values[n]), bool(scores[n] > gate.threshold_)),
             inputs[n],
-            seen.disagreement[n],
+            maps[n],
             pictures[n],
             *nearest[n],
             {

@@ -13,19 +13,36 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from dissensus.data import Dataset, ImageFolder, check_images, image_suffixes, open_inputs
+from dissensus.data import (
+    ArrayStream,
+    Dataset,
+    ImageFolder,
+    Table,
+    TableEncoder,
+    TableFile,
+    check_images,
+    image_suffixes,
+    is_pattern,
+    is_table,
+    open_inputs,
+)
 from dissensus.errors import DataError
 
-__all__ = ["scoring_batches", "training_array"]
+__all__ = ["chunk_rows", "encoded", "scoring_batches", "training_array"]
 
 LEAST_ROWS = 5
 FOLDER_BATCH = 1024  # pictures of a folder that are in memory at once while scoring
+CHUNK_NUMBERS, CHUNK_ROWS = 1 << 22, 8192  # of any other stream: at most so many pixels, and so many inputs
 
 
 def training_array(detector: BaseEstimator, X: Any, *, resize: tuple[int, int] | None) -> NDArray[Any]:
-    """Rows (N, D) or images (N, H, W, C) to fit on; scikit-learn's ``n_features_in_`` is set by the way."""
+    """Rows (N, D) or images (N, H, W, C) to fit on; ``n_features_in_`` and ``table_`` are set by the way."""
     inputs = _opened(X, resize)
-    array = inputs.load() if isinstance(inputs, ImageFolder) else inputs
+    array = inputs.load() if isinstance(inputs, ImageFolder | TableFile) else inputs
+    detector.table_ = None
+    if isinstance(array, Table):
+        detector.table_ = TableEncoder.fit(array, id_column=inputs.id_column)
+        array, _ = detector.table_.transform(array)
     array = _checked(detector, array, shape=None)
     if len(array) < LEAST_ROWS:
         raise DataError(
@@ -37,17 +54,49 @@ def training_array(detector: BaseEstimator, X: Any, *, resize: tuple[int, int] |
 def scoring_batches(
     detector: BaseEstimator, X: Any, *, shape: tuple[int, ...], resize: tuple[int, int] | None
 ) -> Iterator[NDArray[Any]]:
-    """Arrays of inputs of ``shape``, (D,) or (H, W, C); a folder is read a batch at a time."""
-    inputs = _opened(X, resize)
+    """Arrays of inputs of ``shape``, (D,) or (H, W, C); folders, tables and ``.npy`` files in parts."""
+    inputs = ArrayStream(Path(X)) if _is_numpy_file(X) else _opened(X, resize)
     if isinstance(inputs, ImageFolder):
         for _, pictures in inputs.batches(FOLDER_BATCH):
             yield _checked(detector, pictures, shape=shape)
+    elif isinstance(inputs, TableFile) or (isinstance(inputs, ArrayStream) and len(inputs)):
+        for chunk in inputs.chunks(chunk_rows(shape)):
+            array, problems = chunk.inputs, chunk.problems
+            if isinstance(array, Table):
+                array, problems = encoded(detector, array)
+            for position, reason in sorted(problems.items()):
+                raise DataError(f"X cannot be scored at row {chunk.names[position]}: {reason}")
+            yield _checked(detector, array, shape=shape)
     else:
         yield _checked(detector, inputs, shape=shape)
 
 
+def chunk_rows(shape: tuple[int, ...]) -> int:
+    """How many inputs of a shape are worked on at once.
+
+    >>> chunk_rows((10,)), chunk_rows((28, 28, 1)), chunk_rows((512, 512, 3))
+    (8192, 5349, 16)
+    """
+    return min(CHUNK_ROWS, max(16, CHUNK_NUMBERS // int(np.prod(shape))))
+
+
+def encoded(detector: BaseEstimator, table: Table) -> tuple[NDArray[np.float64], dict[int, str]]:
+    """A table's rows as numbers (n, D), and why some of them cannot be used."""
+    if getattr(detector, "table_", None) is None:
+        raise DataError("X is a table of named columns, and this detector was fitted on none: give it arrays")
+    rows, problems = detector.table_.transform(table)
+    return rows, problems
+
+
+def _is_numpy_file(X: Any) -> bool:
+    is_one = isinstance(X, str | Path) and Path(X).suffix.lower() == ".npy"
+    return is_one and os.path.isfile(X)  # noqa: PTH113
+
+
 def _opened(X: Any, resize: tuple[int, int] | None) -> Any:
-    """Paths, names, datasets and tensors opened; tables and arrays are left to scikit-learn's own check."""
+    """Paths, names, datasets and tensors opened; frames and arrays are left to scikit-learn's own check."""
+    if is_table(X):
+        return TableFile(X)
     if isinstance(X, str | Path):
         return open_inputs(X, size=resize if _is_pictures(X) else None)
     if isinstance(X, ImageFolder | Dataset | Tensor):
@@ -58,7 +107,7 @@ def _opened(X: Any, resize: tuple[int, int] | None) -> Any:
 def _is_pictures(path: str | Path) -> bool:
     # Unlike Path's own, these are False for names that no file could have.
     image = os.path.isfile(path) and Path(path).suffix.lower() in image_suffixes()  # noqa: PTH113
-    return image or os.path.isdir(path)  # noqa: PTH112
+    return image or os.path.isdir(path) or is_pattern(path)  # noqa: PTH112
 
 
 def _checked(detector: BaseEstimator, X: Any, *, shape: tuple[int, ...] | None) -> NDArray[Any]:

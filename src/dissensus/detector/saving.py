@@ -7,16 +7,19 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from torch import nn
 
-from dissensus._version import __version__
 from dissensus.artifact import Artifact
+from dissensus.data import TableEncoder
 from dissensus.data.standardiser import Standardiser
+from dissensus.detector.card import model_card
+from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.settings import check_settings
+from dissensus.detector.trust import check_arrays, check_claims, check_network
 from dissensus.errors import ArtifactError
-from dissensus.models import VAE, architecture_config, observation_from_config, vae_from_config
-from dissensus.posterior import WeightDraws
-from dissensus.posterior.draws import Stack
+from dissensus.explain import Examples
+from dissensus.models import architecture_config, observation_from_config, vae_from_config
 from dissensus.scores import FittedScore, score
 
 if TYPE_CHECKING:
@@ -29,20 +32,29 @@ _OF_THIS_MACHINE = ("device", "encoder", "decoder")
 
 def to_artifact(detector: BayesianVAE) -> Artifact:
     """Everything a fitted detector needs to score and to decide elsewhere."""
-    calibration = {"scores": detector.calibration_scores_}
+    calibration: dict[str, NDArray[Any]] = {"scores": detector.calibration_scores_}
     if isinstance(detector.score_, FittedScore):
         calibration |= {f"score/{name}": array for name, array in detector.score_.state().items()}
+    calibration |= {f"statistics/{name}": a for name, a in detector.calibration_statistics_.items()}
+    if len(detector.examples_.inputs):
+        calibration |= {
+            "examples/inputs": detector.examples_.inputs,
+            "examples/codes": detector.examples_.codes,
+        }
     if detector.standardiser_ is not None:
         calibration |= {"mean": detector.standardiser_.mean, "scale": detector.standardiser_.scale}
     config = {
-        "version": __version__,
+        "input": input_contract(detector),
+        "preprocessing": preprocessing(detector),
+        "fitted_rows": detector.fitted_rows_,
         "settings": _settings(detector),
         "model": architecture_config(detector.vae_),
+        "table": None if detector.table_ is None else detector.table_.to_config(),
         "feature_names": getattr(detector, "feature_names_in_", np.array([])).tolist(),
         "seed": detector.seed_,
         "noise_floor": detector.noise_floor_,
     }
-    return Artifact(config, detector.draws_, calibration)
+    return Artifact(config, detector.draws_, calibration, model_card(detector))
 
 
 def restore(
@@ -55,6 +67,7 @@ def restore(
 ) -> BayesianVAE:
     """The inverse of :func:`to_artifact`, up to the threshold; raises anything at all on what is none."""
     config, arrays = artifact.config, artifact.calibration
+    check_claims(config, artifact.draws)
     settings = dict(config["settings"])
     for pair in ("widths", "resize"):
         settings[pair] = None if settings[pair] is None else tuple(settings[pair])
@@ -64,22 +77,53 @@ def restore(
     check_settings(detector)
     detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
     detector.draws_ = artifact.draws
-    _check_draws(detector.vae_, detector.draws_)
+    check_network(detector.vae_.encoder, detector.vae_.decoder, detector.draws_)
     channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
     detector.input_shape_ = (*sides, channels)
     detector.n_features_in_ = math.prod(detector.input_shape_)
     if config["feature_names"]:
         detector.feature_names_in_ = np.array(config["feature_names"], dtype=object)
     detector.seed_, detector.noise_floor_ = config["seed"], config["noise_floor"]
+    detector.fitted_rows_ = {str(part): int(count) for part, count in config["fitted_rows"].items()}
     detector.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
     detector.score_ = score(detector.statistic)
     if isinstance(detector.score_, FittedScore):
         state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
         detector.score_.restore(state)
+    detector.table_ = _table(detector, config.get("table"))
     detector.calibration_scores_ = arrays["scores"]
-    if detector.calibration_scores_.ndim != 1:
-        raise ArtifactError("its calibration scores are no list of numbers: save it anew")
+    check_arrays(detector)
+    if any(config["input"][part] != input_contract(detector)[part] for part in ("kind", "shape")):
+        raise ArtifactError("its input contract is not that of its networks: save it anew")
+    detector.calibration_statistics_ = _statistics(detector, arrays)
+    detector.examples_ = _examples(detector, arrays)
     return detector
+
+
+def _table(detector: BayesianVAE, config: Mapping[str, Any] | None) -> TableEncoder | None:
+    """How columns become numbers; a detector saved before tables were read has none."""
+    table = None if config is None else TableEncoder.from_config(config)
+    if table is not None and (len(table.features),) != detector.input_shape_:
+        raise ArtifactError("its columns are not those of its networks: save it anew")
+    return table
+
+
+def _statistics(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
+    """The calibration values by statistic; a detector saved before they were kept has only its own."""
+    kept = {n.removeprefix("statistics/"): a for n, a in arrays.items() if n.startswith("statistics/")}
+    if any(values.ndim != 1 for values in kept.values()):
+        raise ArtifactError("its calibration statistics are no lists of numbers: save it anew")
+    return kept | {detector.statistic: detector.calibration_scores_}
+
+
+def _examples(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> Examples:
+    """The training inputs that were kept, if any."""
+    shape, size = detector.input_shape_, detector.vae_.latent_size
+    inputs = arrays.get("examples/inputs", np.empty((0, *shape)))
+    codes = arrays.get("examples/codes", np.empty((0, size), np.float32))
+    if inputs.shape[1:] != shape or codes.shape != (len(inputs), size):
+        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
+    return Examples(inputs, codes)
 
 
 def _settings(detector: BayesianVAE) -> dict[str, Any]:
@@ -90,20 +134,3 @@ def _settings(detector: BayesianVAE) -> dict[str, Any]:
     )
     settings |= {"random_state": detector.seed_, "observation": model}
     return {name: value for name, value in settings.items() if name not in _OF_THIS_MACHINE}
-
-
-def _check_draws(vae: VAE, draws: WeightDraws) -> None:
-    """Refuses draws that do not fill the networks exactly: what they left would score as chance made it."""
-    encoders = int(draws.encoder_of.max()) + 1
-    for network, stacks, count in (
-        ("encoder", draws.encoder, encoders),
-        ("decoder", draws.decoder, len(draws)),
-    ):
-        module: nn.Module = getattr(vae, network)
-        expected = {name: (count, *weight.shape) for name, weight in module.named_parameters()}
-        if _shapes(stacks) != expected:
-            raise ArtifactError(f"the draws are not of this {network}: pass the networks it was fitted with")
-
-
-def _shapes(stacks: Mapping[str, Stack]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(stack[:].shape) for name, stack in stacks.items()}

@@ -26,6 +26,9 @@ def check_settings(detector: BayesianVAE) -> None:
     for name in ("latent_size", "epochs", "batch_size"):
         if getattr(detector, name) is not None:
             _check_count(name, getattr(detector, name))
+    examples: object = detector.examples
+    if not isinstance(examples, Integral) or examples < 0:
+        raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")
     if detector.draws < SCORES[detector.statistic].least_draws:
         raise SettingsError(
             f"the statistic {detector.statistic!r} needs at least two draws, got draws={detector.draws}"

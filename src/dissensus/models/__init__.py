@@ -1,6 +1,6 @@
 """What p(x|z,θ) and q(z|x,φ) are: encoders, decoders, observation models and presets."""
 
-from dissensus.models.build import architecture_config, build_vae, vae_from_config
+from dissensus.models.build import architecture_config, build_vae, parameter_shapes, vae_from_config
 from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder
 from dissensus.models.initialisation import initialise
 from dissensus.models.mlp import MLPDecoder, MLPEncoder
@@ -38,6 +38,7 @@ __all__ = [
     "initialise",
     "observation",
     "observation_from_config",
+    "parameter_shapes",
     "preset",
     "vae_from_config",
 ]

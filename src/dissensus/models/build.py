@@ -16,7 +16,9 @@ from dissensus.models.observation import ObservationModel, observation_from_conf
 from dissensus.models.observation import observation as find_observation
 from dissensus.models.vae import VAE
 
-__all__ = ["architecture_config", "build_vae", "vae_from_config"]
+__all__ = ["architecture_config", "build_vae", "parameter_shapes", "vae_from_config"]
+
+Shapes = dict[str, tuple[int, ...]]
 
 
 def build_vae(
@@ -47,27 +49,37 @@ def build_vae(
     model = find_observation(observation)
     if latent_size is None:
         latent_size = _default_latent_size(shape)
-    encoder: nn.Module
-    decoder: nn.Module
-    Q = model.parameters_per_dimension
     # Layers are born with weights from the global generator: leave that generator as it was.
     with torch.random.fork_rng(devices=[]):
-        if len(shape) == 3:
-            wide = tuple(widths) if widths else default_widths(shape)
-            dense = hidden or 0
-            encoder = ConvolutionalEncoder(shape, latent_size, widths=wide, hidden=dense)
-            decoder = ConvolutionalDecoder(shape, latent_size, Q, widths=wide, hidden=dense)
-        else:
-            if hidden is not None:
-                raise SettingsError(
-                    f"hidden={hidden} is for images; the sizes of a vector's hidden layers are widths."
-                )
-            wide = tuple(widths) if widths else ((64, 64) if shape[0] <= 64 else (256, 256))
-            encoder = MLPEncoder(shape[0], latent_size, widths=wide)
-            decoder = MLPDecoder(shape[0], latent_size, Q, widths=wide)
+        encoder, decoder = _networks(shape, latent_size, model, widths, hidden)
     initialise(encoder, generator)
     initialise(decoder, generator)
     return VAE(encoder, decoder, model, shape, latent_size)
+
+
+def _networks(
+    shape: tuple[int, ...],
+    latent_size: int,
+    model: ObservationModel,
+    widths: Sequence[int] | None,
+    hidden: int | None,
+) -> tuple[nn.Module, nn.Module]:
+    Q = model.parameters_per_dimension
+    if len(shape) == 3:
+        wide, dense = tuple(widths) if widths else default_widths(shape), hidden or 0
+        return (
+            ConvolutionalEncoder(shape, latent_size, widths=wide, hidden=dense),
+            ConvolutionalDecoder(shape, latent_size, Q, widths=wide, hidden=dense),
+        )
+    if hidden is not None:
+        raise SettingsError(
+            f"hidden={hidden} is for images; the sizes of a vector's hidden layers are widths."
+        )
+    wide = tuple(widths) if widths else ((64, 64) if shape[0] <= 64 else (256, 256))
+    return (
+        MLPEncoder(shape[0], latent_size, widths=wide),
+        MLPDecoder(shape[0], latent_size, Q, widths=wide),
+    )
 
 
 def _default_latent_size(shape: tuple[int, ...]) -> int:
@@ -108,14 +120,13 @@ def vae_from_config(
     """
     kind = config.get("kind")
     model = observation_from_config(config["observation"])
+    _check_kind(kind)
     if kind == "custom":
         if encoder is None or decoder is None:
             raise SettingsError(
                 "this model was made of custom networks, which are not saved: pass encoder= and decoder=."
             )
         return VAE(encoder, decoder, model, config["input_shape"], config["latent_size"])
-    if kind not in ("convolutional", "mlp"):
-        raise SettingsError(f"model config: kind={kind!r} is not known; is it from a newer version?")
     if encoder is not None or decoder is not None:
         raise SettingsError(f"this model's networks are of kind {kind!r}: leave encoder= and decoder= out.")
     return build_vae(
@@ -126,3 +137,31 @@ def vae_from_config(
         hidden=config.get("hidden"),
         generator=torch.Generator().manual_seed(0),
     )
+
+
+def parameter_shapes(config: Mapping[str, Any]) -> tuple[Shapes, Shapes] | None:
+    """Names and shapes of the encoder's and the decoder's weights, without taking memory for them.
+
+    ``None`` for custom networks: only their modules know.
+
+    >>> model = {"kind": "mlp", "input_shape": [3], "latent_size": 1, "widths": [10**9]}
+    >>> shapes = parameter_shapes(model | {"observation": {"name": "bernoulli"}})
+    >>> shapes[0]["layers.0.weight"]
+    (1000000000, 3)
+    """
+    _check_kind(config.get("kind"))
+    if config["kind"] == "custom":
+        return None
+    shape = tuple(int(side) for side in config["input_shape"])
+    model = observation_from_config(config["observation"])
+    with torch.random.fork_rng(devices=[]), torch.device("meta"):
+        networks = _networks(shape, config["latent_size"], model, config["widths"], config.get("hidden"))
+    encoder, decoder = (
+        {name: tuple(weight.shape) for name, weight in network.named_parameters()} for network in networks
+    )
+    return encoder, decoder
+
+
+def _check_kind(kind: object) -> None:
+    if kind not in ("custom", "convolutional", "mlp"):
+        raise SettingsError(f"model config: kind={kind!r} is not known; is it from a newer version?")

@@ -1,7 +1,10 @@
 """Figures, pages and sentences made from records and arrays; a model is never called here."""
 
+from dissensus.report.explanation_files import explanation_files
 from dissensus.report.figure import DemoFigure, draw_demo, require_matplotlib
 from dissensus.report.findings import false_alarm_sentence, findings
+from dissensus.report.gate_page import gate_page, gate_record, write_gate_report
+from dissensus.report.gate_summary import gate_summary
 from dissensus.report.health import chain_health, describe_health
 from dissensus.report.page import demo_page
 from dissensus.report.pictures import strip
@@ -12,8 +15,13 @@ __all__ = [
     "demo_page",
     "describe_health",
     "draw_demo",
+    "explanation_files",
     "false_alarm_sentence",
     "findings",
+    "gate_page",
+    "gate_record",
+    "gate_summary",
     "require_matplotlib",
     "strip",
+    "write_gate_report",
 ]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
-from importlib.resources import files
-from string import Template
 from typing import Any
 
+from dissensus.report.document import data_uri, document, items
 from dissensus.report.figure import Theme
 from dissensus.report.findings import false_alarm_sentence, findings
 from dissensus.report.health import describe_health
@@ -29,16 +27,17 @@ def demo_page(
     record: Mapping[str, Any], figures: Mapping[Theme, bytes], pictures: Mapping[str, bytes]
 ) -> str:
     """The page, from a demonstration's record, its figure in both themes and a strip of PNG for each kind."""
-    template = Template(files("dissensus.report").joinpath("demo.html").read_text("utf-8"))
     settings, environment = record["settings"], record["environment"]
-    return template.substitute(
-        findings=_items(findings(record)),
-        figure_light=_data_uri(figures["light"]),
-        figure_dark=_data_uri(figures["dark"]),
+    return document(
+        "demo",
+        "dissensus: the demonstration",
+        findings=items(findings(record)),
+        figure_light=data_uri(figures["light"]),
+        figure_dark=data_uri(figures["dark"]),
         table=_table(record, pictures),
         statistic=escape(str(settings["statistic"])),
         false_alarms=escape(false_alarm_sentence(record)),
-        health=_items(describe_health(record["health"], record["noise_floor"])),
+        health=items(describe_health(record["health"], record["noise_floor"])),
         training=f"{record['training']:,}",
         draws=settings["draws"],
         chains=settings["chains"],
@@ -50,14 +49,6 @@ def demo_page(
         cores=environment["cores"],
         versions=escape(", ".join(f"{name} {version}" for name, version in environment["versions"].items())),
     )
-
-
-def _items(sentences: Sequence[str]) -> str:
-    return "\n".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
-
-
-def _data_uri(png: bytes) -> str:
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def _table(record: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
@@ -78,7 +69,7 @@ def _table(record: Mapping[str, Any], pictures: Mapping[str, bytes]) -> str:
 def _picture(kind: str, pictures: Mapping[str, bytes]) -> str:
     if kind not in pictures:
         return ""
-    return f'<img alt="examples of {escape(kind)}" src="{_data_uri(pictures[kind])}">'
+    return f'<img alt="examples of {escape(kind)}" src="{data_uri(pictures[kind])}">'
 
 
 def _cells(values: Mapping[str, float]) -> str:

@@ -1,0 +1,65 @@
+"""``dissensus calibrate``: new inliers decide what is unusual; nothing is learnt anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dissensus.cli.console import messages, print_json, warnings_as_messages
+from dissensus.cli.failures import Interrupted, speaking_of
+from dissensus.cli.fit import check_output
+from dissensus.cli.inspect import gate_facts
+from dissensus.cli.options import Device, Gate, Inputs, Json, Quiet
+from dissensus.cli.progress import StageProgress
+
+__all__ = ["calibrate"]
+
+
+def calibrate(
+    gate: Gate,
+    data: Inputs,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Save to this folder. Default: replace the gate.")
+    ] = None,
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Add to the calibration inputs instead of replacing them.")
+    ] = False,
+    false_alarm_rate: Annotated[
+        float | None, typer.Option(help="Share of normal inputs that may be flagged. Default: as it is.")
+    ] = None,
+    device: Device = "auto",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Take DATA, inputs known to be normal that the gate was not fitted on, as what is normal from now on.
+
+    P-values and the threshold change, the learnt draws do not. The gate on disk is replaced as a whole when
+    everything is done; until then it stays as it is.
+    """
+    target = output or gate
+    check_output(target)
+    from dissensus.detector import BayesianVAE
+
+    with warnings_as_messages(), speaking_of(data):
+        detector = BayesianVAE.load(gate, device=device)
+        if false_alarm_rate is not None:
+            detector.set_params(false_alarm_rate=false_alarm_rate)
+        with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:
+            try:
+                detector.recalibrate(data, keep=keep, on_progress=progress)
+            except KeyboardInterrupt:
+                raise Interrupted(f"interrupted: {gate} is as it was") from None
+        detector.save(target)
+    facts = gate_facts(detector, target)
+    if json:
+        print_json(facts)
+    elif not quiet:
+        threshold = "nothing" if facts["threshold"] is None else f"scores above {facts['threshold']:.4g}"
+        messages().print(
+            f"{target}: {facts['calibration_inputs']} calibration inputs, flags {threshold} at a false-alarm "
+            f"rate of {facts['false_alarm_rate']:g}",
+            markup=False,
+            soft_wrap=True,
+        )

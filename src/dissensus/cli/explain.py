@@ -1,0 +1,94 @@
+"""``dissensus explain``: why one input scores as it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import typer
+
+from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
+from dissensus.cli.failures import speaking_of
+from dissensus.cli.options import Data, Device, Gate, IdColumn, Json, Quiet, Resize, parse_size
+from dissensus.errors import SettingsError
+
+if TYPE_CHECKING:
+    from dissensus.explain import Explanation
+
+__all__ = ["explain"]
+
+SHOWN = 5  # columns or pixels named on the terminal
+
+
+def explain(
+    gate: Gate,
+    data: Data,
+    row: Annotated[int, typer.Option(min=0, help="Which of DATA's inputs, counted from 0.")] = 0,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="A folder for the explanation as JSON and, of images, pictures."),
+    ] = None,
+    id_column: IdColumn = None,
+    resize: Resize = None,
+    device: Device = "auto",
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Explain one input: where the draws disagree about it, and how its statistics compare with normal ones."""
+    size = parse_size(resize)
+    if output is not None and output.exists() and not output.is_dir():
+        raise SettingsError(f"{output} is a file: name a folder for the explanation")
+    from dissensus.detector import BayesianVAE
+    from dissensus.detector.streaming import one_input, open_stream
+
+    if data == "-":
+        raise SettingsError("explain takes no stdin: name a file")
+    with warnings_as_messages(), speaking_of(data):
+        detector = BayesianVAE.load(gate, device=device)
+        name, array = one_input(detector, open_stream(detector, data, id_column=id_column, resize=size), row)
+        found = cast("list[Explanation]", detector.explain(array))[0]
+    head = {"input": name, "row": row}
+    if output is not None:
+        _write(output, found, head)
+    if json:
+        print_json(head | found.to_dict())
+    elif not quiet:
+        _print(name, found.to_dict())
+        if output is not None:
+            messages().print(f"explanation in {output}", markup=False, soft_wrap=True)
+
+
+def _write(folder: Path, found: Explanation, head: dict[str, Any]) -> None:
+    from dissensus.atomic import atomic_path
+    from dissensus.report import explanation_files
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in explanation_files(found, head).items():
+        with atomic_path(folder / name) as temporary:
+            temporary.write_bytes(content)
+
+
+def _print(name: str | int, facts: dict[str, Any]) -> None:
+    out = results()
+    verdict = "flagged" if facts["flagged"] else "not flagged"
+    score = "infinite" if facts["score"] is None else f"{facts['score']:.4g}"
+    out.print(f"{name}: score {score}, p-value {facts['p_value']:.3g}, {verdict}", markup=False)
+    places = [_place(place) for place in facts["disagreement"][:SHOWN]]
+    out.print("\n[bold]The draws disagree most about[/bold]")
+    out.print(bullets(places))
+    out.print("\n[bold]Compared with the calibration inputs[/bold]")
+    out.print(bullets(_standing(name, **values) for name, values in facts["statistics"].items()))
+
+
+def _place(place: dict[str, Any]) -> str:
+    where = (
+        f"row {place['row']}, column {place['column']}"
+        if "row" in place
+        else f"{place['column']} = {place['value']:.6g}"
+    )
+    return f"{where}: {'infinitely many' if place['nats'] is None else format(place['nats'], '.3g')} nats"
+
+
+def _standing(name: str, value: float | None, percentile: float | None) -> str:
+    shown = "infinite" if value is None else f"{value:.4g}"
+    return f"{name} {shown}" + ("" if percentile is None else f", above {percentile:.0f} % of them")

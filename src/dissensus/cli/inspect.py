@@ -1,0 +1,88 @@
+"""``dissensus inspect``: what a gate is, what it was fitted on, and what it promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
+from dissensus.cli.options import Gate, Json, Quiet
+
+if TYPE_CHECKING:
+    from dissensus.detector import BayesianVAE
+
+__all__ = ["gate_facts", "inspect"]
+
+
+def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
+    """Say what a GATE was fitted on, with which settings, what it flags, and how healthy its sampler was.
+
+    With --quiet only the exit code tells whether the gate is whole.
+    """
+    from dissensus.detector import BayesianVAE
+
+    with warnings_as_messages():
+        facts = gate_facts(BayesianVAE.load(gate, device="cpu"), gate)
+    if json:
+        print_json(facts)
+    elif not quiet:
+        _print(facts)
+
+
+def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
+    """What there is to say about a gate, as JSON values."""
+    from dissensus.report import chain_health, describe_health
+
+    diagnostics, interval = gate.draws_.diagnostics.to_dict(), gate.false_alarm_interval_
+    health = chain_health(diagnostics) if diagnostics["reports"] else None
+    threshold = gate.threshold_
+    return {
+        "gate": str(folder),
+        "input_shape": list(gate.input_shape_),
+        "columns": None if gate.table_ is None else list(gate.table_.names),
+        "id_column": None if gate.table_ is None else gate.table_.id_column,
+        "resize": None if gate.resize is None else list(gate.resize),
+        "fitted_rows": gate.fitted_rows_,
+        "calibration_inputs": len(gate.calibration_scores_),
+        "statistic": gate.statistic,
+        "false_alarm_rate": gate.false_alarm_rate,
+        "threshold": threshold if math.isfinite(threshold) else None,
+        "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},
+        "variant": gate.variant,
+        "chains": gate.chains,
+        "draws": len(gate.draws_),
+        "samples": gate.samples,
+        "observation": gate.vae_.observation.name,
+        "latent_size": gate.vae_.latent_size,
+        "seed": gate.seed_,
+        "noise_floor": gate.noise_floor_,
+        "health": health,
+        "health_in_words": [] if health is None else describe_health(health, gate.noise_floor_),
+    }
+
+
+def _print(facts: Mapping[str, Any]) -> None:
+    out = results()
+    out.print(facts["gate"], style="bold", markup=False, soft_wrap=True)
+    rows, interval = facts["fitted_rows"], facts["false_alarm_interval"]
+    shape = "×".join(map(str, facts["input_shape"]))
+    kind = "images" if len(facts["input_shape"]) == 3 else "rows"
+    fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
+    flags = (
+        "nothing" if facts["threshold"] is None else f"{facts['statistic']} above {facts['threshold']:.4g}"
+    )
+    sentences = [
+        f"takes {kind} of {shape}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
+        f"was fitted on {sum(rows.values())} inputs: {fitted}",
+        f"flags {flags}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
+        f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
+        f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
+        f"has {facts['draws']} draws of {facts['chains']} chains (variant {facts['variant']}), "
+        f"{facts['latent_size']} latents, a {facts['observation']} decoder and {facts['samples']} importance "
+        f"samples; seed {facts['seed']}",
+    ]
+    out.print(bullets(sentences))
+    out.print("\n[bold]The sampler's health[/bold]")
+    out.print(bullets(facts["health_in_words"] or ["the sampler left no diagnostics with this gate."]))

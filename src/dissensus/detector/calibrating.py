@@ -1,0 +1,53 @@
+"""What a fitted detector's decisions are measured by: the scores of inliers that no other step has seen."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.decisions import allowed_alarms, least_calibration_size
+from dissensus.errors import CalibrationWarning, DataError
+from dissensus.explain import statistics_of
+from dissensus.models.inputs import to_tensor
+
+if TYPE_CHECKING:
+    from dissensus.detector.estimator import BayesianVAE
+
+__all__ = ["statistics_of_inliers", "together", "warn_if_mute"]
+
+
+def statistics_of_inliers(
+    gate: BayesianVAE, X: Any, on_progress: Callable[[str, int, int], None] | None
+) -> dict[str, NDArray[np.float64]]:
+    """Every statistic of the inputs (N,), by name; the detector's own among them."""
+    parts = []
+    for batch in gate._batches(X):
+        data = to_tensor(gate._standardised(batch))
+        matrix = gate._likelihoods(data, on_progress=on_progress, stage="calibrating")
+        parts.append(statistics_of(matrix.values, gate.statistic, gate.score_))
+    if not parts:
+        raise DataError("X is empty: recalibration takes at least one input, and better hundreds")
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def together(
+    old: Mapping[str, NDArray[np.float64]], new: Mapping[str, NDArray[np.float64]]
+) -> dict[str, NDArray[np.float64]]:
+    """Old and new values of the statistics that both have."""
+    return {name: np.concatenate([old[name], values]) for name, values in new.items() if name in old}
+
+
+def warn_if_mute(gate: BayesianVAE) -> None:
+    """Warns whoever called the detector's method where its false-alarm rate allows no alarm at all."""
+    rate, size = gate.false_alarm_rate, len(gate.calibration_scores_)
+    if allowed_alarms(size, rate) == 0:
+        warnings.warn(
+            f"false_alarm_rate={rate} takes {least_calibration_size(rate)} calibration rows and there are "
+            f"{size}, so nothing will be flagged: give more rows or a higher rate",
+            CalibrationWarning,
+            stacklevel=3,
+        )

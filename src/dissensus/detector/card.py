@@ -1,0 +1,100 @@
+"""The page a saved detector brings along for people: what it is, what it promises, how to use it."""
+
+from __future__ import annotations
+
+import statistics
+from typing import TYPE_CHECKING
+
+from dissensus._version import __version__
+from dissensus.decisions import false_alarm_interval
+from dissensus.detector.contract import input_contract, preprocessing
+from dissensus.scores import SCORES
+
+if TYPE_CHECKING:
+    from dissensus.detector.estimator import BayesianVAE
+
+__all__ = ["model_card"]
+
+MERGED = 1.1  # R̂ below this: chains cannot be told apart (Gelman et al. 2013)
+
+
+def model_card(detector: BayesianVAE) -> str:
+    """Markdown, with the metadata block that model hubs read on top."""
+    kept = len(detector.examples_.inputs)
+    parts = [
+        "---\nlibrary_name: dissensus\ntags:\n- out-of-distribution\n- anomaly-detection\n---",
+        "# A gate against inputs unlike the training data",
+        f"Made by dissensus {__version__} without labels: "
+        f"{len(detector.draws_)} networks drawn from a posterior are asked about each input, and what they "
+        "disagree about is unlike what they were fitted on.",
+        "## Use\n\n```python\nfrom dissensus import BayesianVAE\n\n"
+        'gate = BayesianVAE.load("path/to/this/folder")\ngate.decide(X)  # score, p-value, flag\n```',
+        f"## Inputs\n\n{_inputs(detector)}",
+        f"## What a flag means\n\n{_promise(detector)}",
+        f"## The sampler\n\n{_health(detector)}",
+        f"## Settings\n\n{_settings(detector)}",
+        "## Limits\n\n"
+        "- The promise holds for inputs drawn like the calibration inputs; when those change, calibrate "
+        "anew (`gate.recalibrate(X)`).\n"
+        "- It says that an input is unusual, not that it is wrong, and not every unusual input is found."
+        + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else ""),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _inputs(detector: BayesianVAE) -> str:
+    contract = input_contract(detector)
+    shape = " × ".join(str(side) for side in contract["shape"])
+    accepted = " or ".join(
+        f"{dtype} ({'finite' if values == 'finite' else f'{values[0]} to {values[1]}'})"
+        for dtype, values in contract["accepts"].items()
+    )
+    steps = ", ".join(
+        step["step"] + (f" to {step['to'][0]:g}, {step['to'][1]:g}" if "to" in step else "")
+        for step in preprocessing(detector)
+    )
+    rows = detector.fitted_rows_
+    return (
+        f"{contract['kind'].capitalize()} of shape {shape}: {accepted}. Before the networks: {steps}.\n\n"
+        f"Fitted on {rows['train']} inputs, with {rows['validation']} for validation and "
+        f"{len(detector.calibration_scores_)} for calibration."
+    )
+
+
+def _promise(detector: BayesianVAE) -> str:
+    rate, count = detector.false_alarm_rate, len(detector.calibration_scores_)
+    interval = false_alarm_interval(count, rate)
+    if interval.high == 0:
+        return f"Nothing is ever flagged: {count} calibration inputs are too few for a rate of {rate:.3g}."
+    return (
+        f"Of inputs like the calibration inputs a share of {rate:.3g} is flagged. The {count} calibration "
+        f"inputs being what they are, the share is between {interval.low:.3g} and {interval.high:.3g} with "
+        f"probability {interval.level:.0%}."
+    )
+
+
+def _health(detector: BayesianVAE) -> str:
+    diagnostics = detector.draws_.diagnostics
+    last = max((report.epoch for report in diagnostics.reports), default=0)
+    health = [h for r in diagnostics.reports if r.epoch == last for h in r.health.values()]
+    lines = [f"- estimating a log-likelihood twice moves it by {detector.noise_floor_:.2g} nats"]
+    if health:
+        kinetic = statistics.median(numbers.kinetic_temperature for numbers in health)
+        clamped = statistics.median(numbers.clamped_share for numbers in health)
+        lines += [
+            f"- kinetic temperature {kinetic:.2f} (right is 1.03)",
+            f"- {clamped:.0%} of the weights get more noise from the minibatches than they may",
+        ]
+    if diagnostics.rhat:
+        rhat = list(diagnostics.rhat.values())[-1]
+        merged = "cannot be told apart" if rhat < MERGED else "have not merged, as is usual for networks"
+        lines.append(f"- the chains {merged} (R̂ {rhat:.2f})")
+    return "\n".join(lines)
+
+
+def _settings(detector: BayesianVAE) -> str:
+    settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
+    settings |= {"device": None, "random_state": detector.seed_}
+    rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
+    meaning = f"\n\n`{detector.statistic}`: {SCORES[detector.statistic].description}."
+    return "\n".join(["| | |", "|---|---|", *rows]) + meaning

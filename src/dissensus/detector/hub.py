@@ -1,0 +1,64 @@
+"""Saved detectors on the Hugging Face Hub: repositories that hold the same files as a saved folder."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+
+from dissensus.artifact import CARD, CONFIG, OTHERS
+from dissensus.errors import ArtifactError, SettingsError, brief
+
+__all__ = ["fetched", "upload"]
+
+REPOSITORY = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
+
+
+def fetched(source: str | Path, *, revision: str | None = None) -> Path:
+    """A folder as it is; what is none, and looks like a repository's id, downloaded first."""
+    path = Path(source)
+    if path.is_dir() or isinstance(source, Path) or not REPOSITORY.fullmatch(source):
+        return path
+    hub = _hub()
+    try:
+        # Only a detector's own files: a repository may hold anything beside them.
+        folder = hub.snapshot_download(source, revision=revision, allow_patterns=[CONFIG, CARD, *OTHERS])
+    except Exception as error:  # of the network, of the hub, of its cache: all mean that there is no gate
+        raise ArtifactError(
+            f"{source} is no folder here and cannot be fetched from the hub ({brief(error)}): check its "
+            "name and your connection"
+        ) from error
+    return Path(folder)
+
+
+def upload(
+    save: Callable[[Path], None], repo_id: str, *, private: bool | None = None, message: str | None = None
+) -> str:
+    """Makes the repository if there is none, uploads what ``save`` writes, returns the commit's address."""
+    hub = _hub()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch, "gate")
+        save(folder)
+        try:
+            hub.create_repo(repo_id, private=private, exist_ok=True)
+            commit = hub.upload_folder(
+                repo_id=repo_id, folder_path=folder, commit_message=message or "Upload a dissensus gate"
+            )
+        except Exception as error:
+            raise ArtifactError(
+                f"{repo_id} cannot be uploaded ({brief(error)}): check its name and your login"
+            ) from error
+    return str(getattr(commit, "commit_url", commit))
+
+
+def _hub() -> ModuleType:
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        raise SettingsError(
+            "the Hugging Face Hub needs an extra package: pip install 'dissensus[hub]'"
+        ) from error
+    module: ModuleType = huggingface_hub
+    return module

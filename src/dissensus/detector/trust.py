@@ -1,0 +1,112 @@
+"""A saved detector's claims, checked before memory or time is spent on them.
+
+Its digests are right if whoever wrote it wanted them to be: what it says is believed only as far as its own
+weights bear it out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from dissensus.errors import ArtifactError
+from dissensus.models import parameter_shapes
+from dissensus.posterior import WeightDraws
+from dissensus.posterior.draws import Stack
+
+if TYPE_CHECKING:
+    from dissensus.detector.estimator import BayesianVAE
+
+__all__ = ["check_arrays", "check_claims", "check_network"]
+
+LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
+MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
+
+
+def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
+    """Refuses a configuration whose networks are not those of the draws, before they are built."""
+    model = config["model"]
+    sizes = [*model["input_shape"], model["latent_size"], *(model.get("widths") or [1])]
+    if any(type(size) is not int or size < 1 for size in (*sizes, (model.get("hidden") or 0) + 1)):
+        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
+    if math.prod(model["input_shape"]) > LARGEST_INPUT:
+        raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save it anew")
+    if config["settings"]["samples"] > MOST_SAMPLES:
+        raise ArtifactError(f"it claims more than {MOST_SAMPLES} samples an input: save it anew")
+    if type(config["seed"]) is not int or not isinstance(config["noise_floor"], int | float):
+        raise ArtifactError("its seed or noise_floor is no number: save it anew")
+    _check_counts(draws)
+    # Every layer has a weight of its own: a longer list could not be told from an endless one.
+    if len(model.get("widths") or ()) > len(draws.decoder):
+        raise ArtifactError("the draws are not of this decoder: it has more layers than they")
+    shapes = parameter_shapes(model)
+    if shapes is not None:
+        _check_shapes(draws, *shapes)
+
+
+def check_network(encoder: nn.Module, decoder: nn.Module, draws: WeightDraws) -> None:
+    """Refuses draws that do not fill the networks exactly: what they left would score as chance made it."""
+    _check_shapes(
+        draws,
+        *({name: tuple(weight.shape) for name, weight in m.named_parameters()} for m in (encoder, decoder)),
+    )
+
+
+def check_arrays(detector: BayesianVAE) -> None:
+    """Refuses names, scales and calibration scores that no fit could have left."""
+    names = getattr(detector, "feature_names_in_", None)
+    if names is not None and (
+        names.shape != detector.input_shape_ or not all(isinstance(n, str) for n in names)
+    ):
+        raise ArtifactError("its feature_names are not those of its columns: save it anew")
+    scores, standardiser = detector.calibration_scores_, detector.standardiser_
+    if scores.ndim != 1 or scores.dtype != np.float64 or not len(scores) or np.isnan(scores).any():
+        raise ArtifactError("its calibration scores are no list of numbers: save it anew")
+    if (standardiser is None) != (len(detector.input_shape_) == 3):
+        raise ArtifactError("its scales belong to another kind of input: save it anew")
+    if standardiser is not None and not (
+        _is_column(standardiser.mean, detector.input_shape_)
+        and _is_column(standardiser.scale, detector.input_shape_)
+        and (standardiser.scale > 0).all()
+    ):
+        raise ArtifactError("its means or scales are not those of its columns: save it anew")
+
+
+def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:
+    return values.shape == shape and values.dtype == np.float64 and bool(np.isfinite(values).all())
+
+
+def _check_counts(draws: WeightDraws) -> None:
+    of, M = draws.encoder_of, len(draws)
+    for numbers in (of, draws.chain, draws.epoch):
+        if numbers.dtype != np.int64 or numbers.shape != (M,) or not M:
+            raise ArtifactError("its lists of chains, epochs and encoders do not match: save it anew")
+    # All of 0, 1, …, E − 1 occur; the bound on E comes first, so that no long list is made for a wild number.
+    if of.min() < 0 or of.max() >= M or len(np.unique(of)) != of.max() + 1:
+        raise ArtifactError("its draws name encoders that are not there: save it anew")
+
+
+def _check_shapes(
+    draws: WeightDraws, encoder: Mapping[str, tuple[int, ...]], decoder: Mapping[str, tuple[int, ...]]
+) -> None:
+    encoders = int(draws.encoder_of.max()) + 1
+    for network, stacks, shapes, count in (
+        ("encoder", draws.encoder, encoder, encoders),
+        ("decoder", draws.decoder, decoder, len(draws)),
+    ):
+        if {name: (count, *shape) for name, shape in shapes.items()} != _shapes(stacks):
+            raise ArtifactError(f"the draws are not of this {network}: pass the networks it was fitted with")
+        for name, stack in stacks.items():
+            weights = stack[:]
+            if weights.dtype != torch.float32 or not torch.isfinite(weights).all():
+                raise ArtifactError(f"the {network}'s {name} holds what is no number: save it anew")
+
+
+def _shapes(stacks: Mapping[str, Stack]) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(stack[:].shape) for name, stack in stacks.items()}

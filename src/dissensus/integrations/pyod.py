@@ -1,0 +1,59 @@
+"""The detector as one of PyOD's: outliers score higher, labels are 0 and 1."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.utils.validation import check_is_fitted
+
+from dissensus.detector import BayesianVAE
+
+try:
+    from pyod.models.base import BaseDetector
+except ImportError as error:
+    raise ImportError("this adapter needs PyOD: pip install 'dissensus[pyod]'") from error
+
+__all__ = ["PyODDetector"]
+
+
+class PyODDetector(BaseDetector):  # type: ignore[misc]
+    """A :class:`BayesianVAE` with PyOD's interface.
+
+    ``contamination`` is PyOD's: the share of the *training* inputs that is labelled 1, which sets
+    ``threshold_``. The detector's own promise, a false-alarm rate on new inputs, is kept by ``gate_``.
+
+    Parameters
+    ----------
+    contamination
+        In (0, 0.5].
+    gate
+        The settings, as a detector that need not be fitted; it is not changed. ``None`` takes the defaults.
+
+    Attributes
+    ----------
+    gate_ : BayesianVAE
+        The fitted detector; ``save`` it to keep it.
+    decision_scores_, threshold_, labels_
+        PyOD's: the training inputs' scores, what is above which is an outlier, and their labels.
+    """
+
+    def __init__(self, contamination: float = 0.1, gate: BayesianVAE | None = None) -> None:
+        super().__init__(contamination=contamination)
+        self.gate = gate
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learns what is normal from ``X``; ``y`` is PyOD's and ignored."""
+        self._set_n_classes(y)
+        self.gate_ = clone(self.gate if self.gate is not None else BayesianVAE()).fit(X)
+        self.decision_scores_ = self.decision_function(X)
+        self._process_decision_scores()
+        return self
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Scores (N,); higher = more of an outlier."""
+        check_is_fitted(self, "gate_")
+        scores: NDArray[np.float64] = -self.gate_.score_samples(X)
+        return scores

@@ -1,0 +1,19 @@
+"""What was said about each input, as rows in files: written in parts, kept while the work is interrupted."""
+
+from dissensus.outputs.journal import Journal
+from dissensus.outputs.rows import Row, with_drift, with_fdr
+from dissensus.outputs.writers import FORMATS, Format, RowWriter, check_format, format_of, write_file, writer_to
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "Journal",
+    "Row",
+    "RowWriter",
+    "check_format",
+    "format_of",
+    "with_drift",
+    "with_fdr",
+    "write_file",
+    "writer_to",
+]

@@ -1,0 +1,93 @@
+"""Rows that are done, on disk from the moment they are, so that a killed process loses none of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from dissensus.outputs.rows import Row
+
+__all__ = ["Journal"]
+
+PART = 4096  # rows handed out at once
+
+
+class Journal:
+    """A file of finished rows; what an earlier process wrote for the same work is gone on with.
+
+    ``work`` is a JSON object that says what is worked on: a journal of other work is begun anew. A last line
+    that a dying process left unfinished is cut off.
+    """
+
+    def __init__(self, path: Path, work: Mapping[str, Any]) -> None:
+        self.path = path
+        self._header = json.dumps({"rows": 1, "work": work}, sort_keys=True).encode() + b"\n"
+        self.done, whole = self._whole()
+        """How many rows there are."""
+        self._file = path.open("r+b" if whole else "w+b")
+        self._file.truncate(whole)
+        self._file.seek(whole)
+        if not whole:
+            self._file.write(self._header)
+            self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def append(self, rows: Sequence[Row]) -> None:
+        """Some more rows; they survive the process's death from here on."""
+        lines = [
+            json.dumps([row.input, row.score, row.p_value, row.flagged, row.error]).encode() + b"\n"
+            for row in rows
+        ]
+        self._file.write(b"".join(lines))
+        self._file.flush()
+        self.done += len(rows)
+
+    def rows(self) -> Iterator[list[Row]]:
+        """All rows from the first, some at a time."""
+        with self.path.open("rb") as file:
+            file.readline()
+            part = []
+            for line in file:
+                part.append(Row(*json.loads(line)))
+                if len(part) == PART:
+                    yield part
+                    part = []
+            if part:
+                yield part
+
+    def remove(self) -> None:
+        """It is no longer needed."""
+        self._file.close()
+        self.path.unlink(missing_ok=True)
+
+    def _whole(self) -> tuple[int, int]:
+        """How many rows of the same work there are, and how many bytes they and the first line take."""
+        try:
+            with self.path.open("rb") as file:
+                if file.readline(len(self._header)) != self._header:
+                    return 0, 0
+                done, end = 0, len(self._header)
+                for line in file:
+                    if not _is_row(line):
+                        break
+                    done, end = done + 1, end + len(line)
+                return done, end
+        except FileNotFoundError:
+            return 0, 0
+
+
+def _is_row(line: bytes) -> bool:
+    try:
+        return line.endswith(b"\n") and len(json.loads(line)) == 5
+    except (ValueError, TypeError, RecursionError):
+        return False

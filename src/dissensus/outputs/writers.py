@@ -1,0 +1,136 @@
+"""Rows as CSV, JSON lines or Parquet, some at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, Protocol, TextIO, TypeAlias, get_args
+
+from dissensus.atomic import atomic_path
+from dissensus.data.tables import require_pyarrow
+from dissensus.outputs.rows import Row
+
+__all__ = ["FORMATS", "Format", "RowWriter", "check_format", "format_of", "write_file", "writer_to"]
+
+Format: TypeAlias = Literal["csv", "jsonl", "parquet"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+
+
+class RowWriter(Protocol):
+    """Takes rows as they come; nothing is complete before it is closed."""
+
+    def write(self, rows: Sequence[Row]) -> None:
+        """Some more rows."""
+        ...
+
+    def close(self) -> None:
+        """No more rows come."""
+        ...
+
+
+def format_of(path: Path | None) -> Format:
+    """The format that a file's name asks for; CSV where it asks for none.
+
+    >>> format_of(Path("rows.jsonl"))
+    'jsonl'
+    """
+    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
+    return next((format for format in FORMATS if format == suffix), "csv")
+
+
+def check_format(format: Format) -> None:
+    """Refuses a format whose package is not installed, before any work is done."""
+    if format == "parquet":
+        require_pyarrow("writing Parquet")
+
+
+def writer_to(stream: TextIO, format: Format, columns: Sequence[str]) -> RowWriter:
+    """A writer of text whose rows have left this process when ``write`` returns."""
+    return _Csv(stream, columns) if format == "csv" else _JsonLines(stream, columns)
+
+
+def write_file(path: Path, format: Format, columns: Sequence[str], parts: Iterable[Sequence[Row]]) -> None:
+    """All rows to a file that is there when it is whole, and until then is what it was before."""
+    with atomic_path(path) as temporary:
+        if format == "parquet":
+            _write_all(_Parquet(temporary, columns), parts)
+            return
+        with temporary.open("w", encoding="utf-8", newline="") as stream:
+            _write_all(writer_to(stream, format, columns), parts)
+
+
+def _write_all(writer: RowWriter, parts: Iterable[Sequence[Row]]) -> None:
+    try:
+        for rows in parts:
+            writer.write(rows)
+    finally:
+        writer.close()
+
+
+class _Csv:
+    def __init__(self, stream: TextIO, columns: Sequence[str]) -> None:
+        self._stream, self._columns = stream, columns
+        self._table = csv.writer(stream, lineterminator="\n")
+        self._headed = False
+
+    def write(self, rows: Sequence[Row]) -> None:
+        self._head()
+        for row in rows:
+            values = [getattr(row, column) for column in self._columns]
+            self._table.writerow([str(v).lower() if isinstance(v, bool) else v for v in values])
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._head()
+        self._stream.flush()
+
+    def _head(self) -> None:
+        """Only now is it sure that the inputs can be read."""
+        if not self._headed:
+            self._table.writerow(self._columns)
+            self._headed = True
+
+
+class _JsonLines:
+    def __init__(self, stream: TextIO, columns: Sequence[str]) -> None:
+        self._stream, self._columns = stream, columns
+
+    def write(self, rows: Sequence[Row]) -> None:
+        for row in rows:
+            values = {column: _finite(getattr(row, column)) for column in self._columns}
+            self._stream.write(json.dumps(values, ensure_ascii=False) + "\n")
+        self._stream.flush()
+
+    def close(self) -> None:
+        self._stream.flush()
+
+
+class _Parquet:
+    """The input's name is always text here: a column has one type."""
+
+    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+        parquet = require_pyarrow("writing Parquet")
+        import pyarrow
+
+        types = {"input": pyarrow.string(), "flagged": pyarrow.bool_(), "error": pyarrow.string()}
+        self._schema = pyarrow.schema([(name, types.get(name, pyarrow.float64())) for name in columns])
+        self._arrow, self._columns = pyarrow, columns
+        self._writer = parquet.ParquetWriter(path, self._schema)
+
+    def write(self, rows: Sequence[Row]) -> None:
+        values = {
+            column: [str(row.input) if column == "input" else getattr(row, column) for row in rows]
+            for column in self._columns
+        }
+        self._writer.write_table(self._arrow.table(values, schema=self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no infinity; the flag still says that the input is an outlier."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value

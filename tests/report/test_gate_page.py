@@ -1,0 +1,199 @@
+"""A gate's report: made from numbers alone, whole, self-contained, and true to them."""
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from dissensus.explain import Decision, Explanation, Standing
+from dissensus.inspection import Assessment, Case
+from dissensus.report import gate_page, gate_record, gate_summary, write_gate_report
+from dissensus.report.gate_figures import svg
+from dissensus.report.pictures import heat_map, picture
+
+SETTINGS = {"false_alarm_rate": 0.05, "statistic": "kl", "seed": 0, "resize": None, "step_size": 0.01}
+
+
+def _explanation(kind, flagged, random, columns=None):
+    shape = {"grey": (9, 10, 1), "rgb": (9, 10, 3), "row": (12,)}[kind]
+    pixels = random.random((10, *shape)) if kind == "row" else random.integers(0, 256, (10, *shape), np.uint8)
+    return Explanation(
+        Decision(12.5, 0.0012, flagged),
+        pixels[0],
+        random.random(shape[:2] if kind != "row" else shape),
+        pixels[1:5],
+        pixels[5:],
+        np.arange(5.0),
+        {"kl": Standing(12.5, 99.95), "std": Standing(3.0, 100.0), "mean-ll": Standing(200.0, 40.0)},
+        columns,
+    )
+
+
+def _assessment(kind="grey", count=300, flagged=12, **changes):
+    random = np.random.default_rng(0)
+    cases = tuple(Case(f"<b>{n}.png", n, _explanation(kind, True, random)) for n in range(3))
+    typical = tuple(Case(n, n, _explanation(kind, False, random)) for n in range(2))
+    flags = np.zeros(count, bool)
+    flags[:flagged] = True
+    made = Assessment(
+        "folder & <more>", random.gamma(2, 1, count), random.random(count), flags, cases, typical,
+        (("bad.png", "no <picture>"),), random.gamma(2, 1, 999), 6.0,
+        SETTINGS | {"input_shape": [9, 10, 1] if kind != "row" else [12]},
+        {"reports": [], "rhat": {}}, 0.5, np.linspace(0, 6, count), None,
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+class _Whole(HTMLParser):
+    VOID = frozenset({"meta", "link", "img"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.fetched, self.ids, self.without_alt = [], [], [], 0
+
+    def handle_starttag(self, tag, attrs):
+        self.fetched += [v for name, v in attrs if name in ("src", "href", "srcset", "xlink:href")]
+        self.ids += [v for name, v in attrs if name == "id"]
+        names = {name for name, v in attrs if v}
+        self.without_alt += (tag == "img" and "alt" not in names) or (
+            tag == "svg" and "aria-label" not in names
+        )
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if tag not in self.VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+
+@pytest.mark.parametrize("kind", ["grey", "rgb", "row"])
+def test_the_page_is_whole_and_fetches_nothing(kind):
+    page = gate_page(_assessment(kind))
+    parser = _Whole()
+    parser.feed(page)
+    assert parser.open == []
+    assert parser.without_alt == 0
+    assert all(address.startswith(("data:", "#")) for address in parser.fetched)
+    assert all(address.startswith("#") for address in re.findall(r"url\(([^)]*)\)", page))
+    assert "@import" not in page
+    assert "<script" not in page
+    assert page == gate_page(_assessment(kind))  # the same numbers, the same bytes
+
+
+def test_every_name_is_used_once():
+    parser = _Whole()
+    parser.feed(gate_page(_assessment()))
+    # Matplotlib names groups alike in every figure; what is referred to must be unique.
+    referred = {address[1:] for address in parser.fetched if address.startswith("#")}
+    assert referred
+    assert all(parser.ids.count(name) == 1 for name in referred)
+
+
+def test_text_is_escaped():
+    page = gate_page(_assessment())
+    assert "<b>0.png" not in page
+    assert "&lt;b&gt;0.png" in page
+    assert "folder &amp; &lt;more&gt;" in page
+    assert "no &lt;picture&gt;" in page
+
+
+def test_colours_are_the_pages():
+    page = gate_page(_assessment())
+    assert page.count("var(--strange)") > 10
+    assert not re.search(r"#0[1-5]0[1-5]0[1-5]\b", page)
+
+
+def test_columns_by_name_or_number():
+    random = np.random.default_rng(0)
+    named = _explanation("row", True, random, columns=tuple(f"name<{n}>" for n in range(12)))
+    page = gate_page(_assessment("row", unusual=(Case(7, 7, named),)))
+    first = int(np.argmax(named.disagreement))
+    assert f"name&lt;{first}&gt;" in page
+    assert "and 6 more columns" in page
+    assert re.search(r">column \d+<", page)
+
+
+def test_the_verdict():
+    passed, failed = _assessment(flagged=12), _assessment(flagged=60)
+    assert "<strong>Passed</strong>" in gate_page(passed)
+    assert "<strong>Not passed</strong>" in gate_page(failed)
+    assert "12 of 300 inputs were flagged (4%)" in gate_summary(passed)[0]
+    assert "something is different" in gate_summary(failed)[0]
+    assert "less than 0.01%" in gate_summary(failed)[0]
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"drift_alarm": 41}, "by input 42 of 300"),
+        ({}, "shows no drift"),
+        ({"unreadable": ()}, None),
+        ({"unreadable": (("a", "b"), ("c", "d"))}, "2 inputs could not be read"),
+        ({"threshold": np.inf}, "Nothing can be flagged"),
+    ],
+)
+def test_the_summary(changes, words):
+    text = " ".join(gate_summary(_assessment(**changes)))
+    assert words is None or words in text
+    assert ("could not be read" in text) == bool(_assessment(**changes).unreadable)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"scores": np.zeros(300)},
+        {"scores": np.full(300, np.inf)},
+        {"scores": np.linspace(-5, 5, 300)},
+        {"scores": np.geomspace(1e-12, 1e12, 300)},
+        {"unusual": (), "typical": ()},
+        {"threshold": np.inf},
+    ],
+)
+def test_extreme_numbers(changes):
+    assessment = _assessment(**changes)
+    assert "</html>" in gate_page(assessment)
+    json.dumps(gate_record(assessment), allow_nan=False)
+
+
+@pytest.mark.parametrize("count", [1, 2, 19, 20, 21])
+def test_few_inputs(count):
+    page = gate_page(_assessment(count=count, flagged=1))
+    assert ("too few inputs to look for drift" in page) == (count < 20)
+
+
+def test_files(tmp_path):
+    assessment = _assessment()
+    write_gate_report(tmp_path / "r.html", assessment, record=tmp_path / "r.json")
+    assert (tmp_path / "r.html").read_text(encoding="utf-8") == gate_page(assessment)
+    record = json.loads((tmp_path / "r.json").read_text(encoding="utf-8"))
+    assert record["flagged"] == 12
+    assert record["passed"] is True
+    assert record["unreadable"] == [{"input": "bad.png", "reason": "no <picture>"}]
+    assert [case["position"] for case in record["most_unusual"]] == [0, 1, 2]
+
+
+def test_pictures():
+    import io
+
+    from PIL import Image
+
+    image = np.zeros((8, 300, 1), np.uint8)
+    assert Image.open(io.BytesIO(picture(image))).size == (192, 5)
+    disagreement = np.zeros((8, 9))
+    disagreement[2, 3] = 5.0
+    drawn = np.asarray(Image.open(io.BytesIO(heat_map(image[:, :9], disagreement, 1.0))))
+    assert drawn[2, 3].tolist() == [255, 120, 20]
+    assert drawn.sum() == 395
+
+
+def test_a_figure_says_what_it_shows():
+    drawn = svg(lambda axes: axes.plot([0, 1]), name="line", alt='a "line"')
+    assert 'aria-label="a &quot;line&quot;"' in drawn
+    assert drawn.startswith("<svg")
