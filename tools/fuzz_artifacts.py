@@ -38,7 +38,7 @@ import numpy as np
 
 MEMORY = 2 << 30  # bytes of address space above what the process takes before its first case
 SECONDS = 20  # for one case
-CHUNK = 1000  # cases a process
+CHUNK = 2500  # cases a process
 GATES = ("pictures", "rows", "table")
 FILES = ("config.json", "draws.safetensors", "calibration.safetensors", "diagnostics.json")
 

@@ -18,7 +18,8 @@ import numpy as np
 from dissensus import BayesianVAE, load_sample
 from dissensus.evaluation import environment, write_record
 
-TINY = {"latent_size": 1, "widths": (1,), "draws": 2, "samples": 1, "epochs": 4, "examples": 0, "device": "cpu"}
+NETWORK = {"latent_size": 1, "widths": (1,)}
+TINY = {**NETWORK, "draws": 2, "samples": 1, "epochs": 4, "examples": 0, "device": "cpu"}
 FEW = 10_000
 CHUNK = 10_000
 
@@ -43,6 +44,7 @@ def write_images(path: Path, count: int, known: np.ndarray) -> None:
 
 
 def score(gate: Path, images: Path, rows: Path) -> dict[str, float]:
+    """Scores in a process of its own, whose peak is the system's own count of resident memory."""
     began = time.monotonic()
     done = subprocess.run(
         [sys.executable, "-c", SCORE, str(gate), str(images), "-o", str(rows)],
@@ -64,6 +66,7 @@ def score(gate: Path, images: Path, rows: Path) -> dict[str, float]:
 
 
 def main() -> None:
+    """Writes the record."""
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--images", type=int, default=1_000_000)
     arguments.add_argument("--output", type=Path, default=Path("results/streaming/streaming.json"))

@@ -93,3 +93,34 @@ def test_endless_json_is_not_read(saved, name):
         signed(saved)
     with pytest.raises(ArtifactError, match="larger than 64 MiB"):
         BayesianVAE.load(saved, device="cpu")
+
+
+@pytest.fixture(scope="module")
+def table_gate(tmp_path_factory):
+    path = tmp_path_factory.mktemp("table") / "table.csv"
+    lines = (f"{row % 7},{'red' if row % 3 else 'blue'}" for row in range(40))
+    path.write_text("\n".join(["size,colour", *lines]), "utf-8")
+    settings = {"epochs": 2, "draws": 2, "samples": 2, "latent_size": 1, "false_alarm_rate": 0.2}
+    return BayesianVAE(**settings, device="cpu").fit(path)
+
+
+COLUMNS = {
+    "a name that is none": {"columns": [{"name": {}, "median": 1.0, "may_miss": False}]},
+    "one name twice": {"columns": [{"name": "a", "median": 1.0, "may_miss": False}] * 4},
+    "a median of nothing": {"columns": [{"name": n, "median": "nan", "may_miss": True} for n in "ab"]},
+    "categories that are numbers": {"columns": [{"name": "a", "categories": [1, 2, 3]}]},
+    "a name without end": {"id_column": "x" * 10**5},
+    "too few columns": {"columns": []},
+    "columns as text": {"columns": "abcd"},
+    "an id that is a list": {"id_column": []},
+}
+
+
+@pytest.mark.parametrize("change", COLUMNS.values(), ids=COLUMNS)
+def test_false_columns_are_refused(table_gate, tmp_path, change):
+    table_gate.save(tmp_path / "gate")
+    assert BayesianVAE.load(tmp_path / "gate", device="cpu").table_ == table_gate.table_
+    signed(tmp_path / "gate", table={**table_gate.table_.to_config(), **change})
+    with pytest.raises(ArtifactError) as error:
+        BayesianVAE.load(tmp_path / "gate", device="cpu")
+    assert "\n" not in str(error.value)

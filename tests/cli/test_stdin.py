@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -96,7 +97,7 @@ def test_ctrl_c_ends_a_stream_and_keeps_its_rows(piped, images_file, tmp_path):
         process.stdin.write(line_of(pixels, f"n{number}"))
     partial = tmp_path / ".rows.csv.partial"
     while process.poll() is None and (not partial.exists() or partial.read_bytes().count(b"\n") < 6):
-        pass
+        time.sleep(0.01)
     process.send_signal(signal.SIGINT)
     process.wait(timeout=60)
     assert process.returncode == 130

@@ -128,16 +128,14 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch, tmp_path):
 class TestParquet:
     @pytest.fixture
     def path(self, tmp_path):
-        pyarrow = pytest.importorskip("pyarrow")
-        import pyarrow.parquet
-
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
         columns = {
             "id": [7, 8, 9],
             "age": [30.0, None, 50.0],
             "ok": [True, False, None],
             "pet": ["cat", "dog", None],
         }
-        pyarrow.parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=2)
+        parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet", row_group_size=2)
         return tmp_path / "t.parquet"
 
     def test_values_keep_their_types(self, path):

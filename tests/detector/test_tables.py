@@ -108,9 +108,7 @@ def test_explanations_name_the_columns(table_gate, table_file):
 
 
 def test_parquet_scores_as_csv(table_gate, table_file, tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     columns = TableFile(table_file).load().columns
     typed = {
         "name": columns["name"],
@@ -118,7 +116,7 @@ def test_parquet_scores_as_csv(table_gate, table_file, tmp_path):
         "age": [float(value) if value else None for value in columns["age"]],
         "height": [float(value) for value in columns["height"]],
     }
-    pyarrow.parquet.write_table(pyarrow.table(typed), tmp_path / "t.parquet")
+    parquet.write_table(pyarrow.table(typed), tmp_path / "t.parquet")
     found = list(table_gate.decide_stream(tmp_path / "t.parquet"))
     expected = list(table_gate.decide_stream(table_file))
     assert found == expected

@@ -34,7 +34,7 @@ def explain(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Explain one input: where the draws disagree about it, and how its statistics compare with normal ones."""
+    """Explain one input: where the draws disagree about it, and how it compares with normal ones."""
     size = parse_size(resize)
     if output is not None and output.exists() and not output.is_dir():
         raise SettingsError(f"{output} is a file: name a folder for the explanation")

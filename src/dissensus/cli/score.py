@@ -151,9 +151,9 @@ def _open(
 
 
 def _stdin() -> IO[bytes]:
-    """Standard input with a buffer of its own: Python's is locked by whoever still waits for a line at the end."""
+    """Standard input with a buffer of its own: Python aborts if its own is still being read at the end."""
     try:
-        return open(sys.stdin.fileno(), "rb", closefd=False)  # noqa: PTH123, SIM115 it is no path, and stays open
+        return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # no real file, as in tests
         return sys.stdin.buffer
 
@@ -171,7 +171,9 @@ def _check_output(file: Path) -> None:
 
 def _gate_digest(gate: Path) -> str:
     """Of the configuration, which holds the digests of the other files."""
-    return hashlib.sha256((gate / "config.json").read_bytes()).hexdigest()
+    from dissensus.atomic import present
+
+    return hashlib.sha256((present(gate) / "config.json").read_bytes()).hexdigest()
 
 
 def _state(data: str) -> str:

@@ -1,4 +1,4 @@
-"""Where inputs come from: readers, named datasets, image folders, tables, streams, splits, made-up outliers, a sample.
+"""Where inputs come from: readers, datasets, image folders, tables, streams, splits, outliers, a sample.
 
 Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
 """

@@ -138,8 +138,8 @@ def as_pixels(picture: NDArray[Any], shape: tuple[int, ...], *, name: str) -> ND
         )
     if pixels.shape != shape:
         raise DataError(
-            f"{name} is {pixels.shape[0]}×{pixels.shape[1]} and {shape[0]}×{shape[1]} was expected: resize it, "
-            "on the command line with --resize"
+            f"{name} is {pixels.shape[0]}×{pixels.shape[1]} and {shape[0]}×{shape[1]} was expected: resize "
+            "it, on the command line with --resize"
         )
     return pixels
 

@@ -20,7 +20,8 @@ __all__ = ["ImageFolder", "is_pattern", "name_below"]
 class ImageFolder:
     """All pictures below ``root``, nested folders included, in one order on every machine.
 
-    ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"``: all pictures it matches.
+    ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"`` instead.
+
     Files whose suffix Pillow does not know, hidden files and hidden folders are left out; linked folders are
     not followed. Without ``size`` (H, W) every picture must have the size of the first; without ``channels``
     (1 or 3) the first decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves

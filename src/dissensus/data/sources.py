@@ -25,7 +25,8 @@ __all__ = ["open_inputs"]
 
 _ACCEPTED = (
     "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv, .parquet, .npy, "
-    f".npz, .idx, .gz, .mat or .bin file, or a dataset ({', '.join(DATASET_NAMES)}, each with :train or :test)"
+    ".npz, .idx, .gz, .mat or .bin file, or a dataset "
+    f"({', '.join(DATASET_NAMES)}, each with :train or :test)"
 )
 
 
@@ -41,9 +42,9 @@ def open_inputs(
     """The inputs ``source`` stands for; ``name`` is what messages call it.
 
     Taken are arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
-    and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what exists as a path is taken as one.
-    ``size`` (H, W), ``channels`` and ``on_error`` are for image files and folders that are opened here,
-    ``progress`` is for downloads.
+    and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what
+    exists as a path is taken as one. ``size`` (H, W), ``channels`` and ``on_error`` are for image files and
+    folders that are opened here, ``progress`` is for downloads.
 
     >>> open_inputs([[0.0, 1.0]]).shape
     (1, 2)

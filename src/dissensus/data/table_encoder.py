@@ -161,8 +161,8 @@ def _learnt(name: str, values: Sequence[Any]) -> NumberColumn | CategoryColumn:
     categories = sorted({_category(value) for value in values})
     if len(categories) > MOST_CATEGORIES:
         raise DataError(
-            f"column {name!r} holds {len(categories)} different texts such as {categories[-1][:40]!r}, and at "
-            f"most {MOST_CATEGORIES} can be categories: drop it, make it the id column, or bin it"
+            f"column {name!r} holds {len(categories)} different texts such as {categories[-1][:40]!r}, and "
+            f"at most {MOST_CATEGORIES} can be categories: drop it, make it the id column, or bin it"
         )
     return CategoryColumn(name, tuple(categories))
 

@@ -16,7 +16,7 @@ from dissensus.data.standardiser import Standardiser
 from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.settings import check_settings
-from dissensus.detector.trust import check_arrays, check_claims, check_network
+from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples
 from dissensus.models import architecture_config, observation_from_config, vae_from_config
@@ -105,6 +105,8 @@ def _table(detector: BayesianVAE, config: Mapping[str, Any] | None) -> TableEnco
     table = None if config is None else TableEncoder.from_config(config)
     if table is not None and (len(table.features),) != detector.input_shape_:
         raise ArtifactError("its columns are not those of its networks: save it anew")
+    if table is not None:
+        check_table(table)
     return table
 
 

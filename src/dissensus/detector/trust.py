@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from dissensus.data.table_encoder import NumberColumn, TableEncoder
 from dissensus.errors import ArtifactError
 from dissensus.models import parameter_shapes
 from dissensus.posterior import WeightDraws
@@ -23,9 +24,10 @@ from dissensus.posterior.draws import Stack
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
 
-__all__ = ["check_arrays", "check_claims", "check_network"]
+__all__ = ["check_arrays", "check_claims", "check_network", "check_table"]
 
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
+LONGEST_NAME = 1000  # characters of a column's or a category's name
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 
 
@@ -62,7 +64,8 @@ def check_arrays(detector: BayesianVAE) -> None:
     """Refuses names, scales and calibration scores that no fit could have left."""
     names = getattr(detector, "feature_names_in_", None)
     if names is not None and (
-        names.shape != detector.input_shape_ or not all(isinstance(n, str) for n in names)
+        names.shape != detector.input_shape_
+        or not all(isinstance(n, str) and len(n) <= LONGEST_NAME for n in names)
     ):
         raise ArtifactError("its feature_names are not those of its columns: save it anew")
     scores, standardiser = detector.calibration_scores_, detector.standardiser_
@@ -76,6 +79,19 @@ def check_arrays(detector: BayesianVAE) -> None:
         and (standardiser.scale > 0).all()
     ):
         raise ArtifactError("its means or scales are not those of its columns: save it anew")
+
+
+def check_table(table: TableEncoder) -> None:
+    """Refuses rules for columns that no table could have led to."""
+    texts = [text for c in table.columns for text in (c.name, *getattr(c, "categories", ()))]
+    medians = [column.median for column in table.columns if isinstance(column, NumberColumn)]
+    names = table.names if table.id_column is None else (*table.names, table.id_column)
+    if (
+        not all(isinstance(text, str) and len(text) <= LONGEST_NAME for text in (*texts, *names))
+        or len(set(names)) < len(names)
+        or not np.isfinite(medians).all()
+    ):
+        raise ArtifactError("its table's columns are none: save it anew")
 
 
 def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:

@@ -2,7 +2,15 @@
 
 from dissensus.outputs.journal import Journal
 from dissensus.outputs.rows import Row, with_drift, with_fdr
-from dissensus.outputs.writers import FORMATS, Format, RowWriter, check_format, format_of, write_file, writer_to
+from dissensus.outputs.writers import (
+    FORMATS,
+    Format,
+    RowWriter,
+    check_format,
+    format_of,
+    write_file,
+    writer_to,
+)
 
 __all__ = [
     "FORMATS",
