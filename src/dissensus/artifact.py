@@ -182,6 +182,8 @@ def _read_json(path: Path) -> Any:
 def _check_file(path: Path, digest: object) -> None:
     if not path.is_file():
         raise ArtifactError(f"{path} is missing: save the detector anew")
+    if path.suffix == ".json" and path.stat().st_size > LARGEST_JSON:
+        raise ArtifactError(f"{path} is larger than {LARGEST_JSON >> 20} MiB: save the detector anew")
     if _digest(path) != digest:
         raise ArtifactError(
             f"{path} is truncated or was altered (its digest differs): save the detector anew"

@@ -60,13 +60,17 @@ def scoring_batches(
         for _, pictures in inputs.batches(FOLDER_BATCH):
             yield _checked(detector, pictures, shape=shape)
     elif isinstance(inputs, TableFile) or (isinstance(inputs, ArrayStream) and len(inputs)):
+        empty = True
         for chunk in inputs.chunks(chunk_rows(shape)):
+            empty = False
             array, problems = chunk.inputs, chunk.problems
             if isinstance(array, Table):
                 array, problems = encoded(detector, array)
             for position, reason in sorted(problems.items()):
                 raise DataError(f"X cannot be scored at row {chunk.names[position]}: {reason}")
             yield _checked(detector, array, shape=shape)
+        if empty:
+            raise DataError(f"{X} holds no rows: at least one is needed to score")
     else:
         yield _checked(detector, inputs, shape=shape)
 
