@@ -49,6 +49,14 @@ CLAIMS = {
     "a negative size": ({"model": {"widths": [-2]}}, "no whole numbers"),
     "an input of gigabytes": ({"model": {"input_shape": [2**40]}}, "inputs of more than"),
     "endless sampling": ({"settings": {"samples": 10**12}}, "more than 65536 samples"),
+    "a scale beyond all floats": (
+        {"model": {"observation": {"name": "gaussian", "scale": None, "floor": 10**30}}},
+        "floor=10{30}: give a positive number",
+    ),
+    "levels beyond all pictures": (
+        {"model": {"observation": {"name": "discretised-logistic", "levels": 10**30}}},
+        "give 2 to 65536",
+    ),
     "true samples": ({"settings": {"samples": True}}, "samples must be a whole number"),
     "a seed that is text": ({"seed": "0"}, "seed or noise_floor"),
     "names of other columns": ({"feature_names": ["a"]}, "feature_names"),

@@ -60,5 +60,5 @@ def find_device(name: str) -> torch.device:
 
 
 def _check_count(name: str, value: object) -> None:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise SettingsError(f"{name} must be a whole number of at least 1, got {value!r}")

@@ -39,8 +39,8 @@ class DiscretisedLogistic(ObservationModel):
     """L: the number of grey levels."""
 
     def __post_init__(self) -> None:
-        if self.levels < 2:
-            raise SettingsError(f"DiscretisedLogistic levels={self.levels}: give at least 2.")
+        if not 2 <= self.levels <= 65536:
+            raise SettingsError(f"DiscretisedLogistic levels={self.levels}: give 2 to 65536.")
 
     @property
     def parameters_per_dimension(self) -> int:

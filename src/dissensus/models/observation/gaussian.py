@@ -15,6 +15,8 @@ from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["Gaussian"]
 
+LARGEST_SCALE = 1e15  # its square is still far from overflowing float32
+
 
 @dataclass(frozen=True)
 class Gaussian(ObservationModel):
@@ -37,10 +39,14 @@ class Gaussian(ObservationModel):
     """Smallest learned σ; not used when ``scale`` is fixed."""
 
     def __post_init__(self) -> None:
-        if self.scale is not None and not 0 < self.scale < math.inf:
-            raise SettingsError(f"Gaussian scale={self.scale}: give a positive number, or None to learn it.")
-        if not 0 < self.floor < math.inf:
-            raise SettingsError(f"Gaussian floor={self.floor}: give a positive number.")
+        if self.scale is not None and not 0 < self.scale < LARGEST_SCALE:
+            raise SettingsError(
+                f"Gaussian scale={self.scale}: give a positive number below {LARGEST_SCALE:g}, or None."
+            )
+        if not 0 < self.floor < LARGEST_SCALE:
+            raise SettingsError(
+                f"Gaussian floor={self.floor}: give a positive number below {LARGEST_SCALE:g}."
+            )
 
     @property
     def parameters_per_dimension(self) -> int:
