@@ -76,16 +76,19 @@ def write_artifact(folder: str | Path, artifact: Artifact) -> None:
 
 def read_artifact(folder: str | Path) -> Artifact:
     """Reads what :func:`write_artifact` wrote, after checking every file against its digest."""
-    config = _read_config(Path(folder))
+    folder = Path(folder)
+    config = _read_config(folder)
     while True:
+        # Replaced by another process between two files? Then the new one is as good, but not half of each.
         try:
-            return _read_files(Path(folder), config)
+            found = _read_files(folder, config)
         except ArtifactError:
-            # Replaced by another process between two files? Then the new one is as good.
-            newer = _read_config(Path(folder))
-            if newer == config:
+            if (newer := _read_config(folder)) == config:
                 raise
-            config = newer
+        else:
+            if (newer := _read_config(folder)) == config:
+                return found
+        config = newer
 
 
 def _read_files(folder: Path, config: Mapping[str, Any]) -> Artifact:

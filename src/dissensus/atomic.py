@@ -90,6 +90,8 @@ def _tidy(target: Path) -> None:
     """Brings back the older folder that a dead process moved aside, and removes what others left."""
     if not target.exists() and _aside(target).is_dir():
         _aside(target).rename(target)
+    else:  # its writer died just before removing it
+        shutil.rmtree(_aside(target), ignore_errors=True)
     for left in target.parent.glob(f".{glob.escape(target.name)}.*.tmp"):
         if left.is_dir() and time.time() - left.stat().st_mtime > ABANDONED:
             shutil.rmtree(left, ignore_errors=True)

@@ -33,7 +33,18 @@ from dissensus.posterior import WeightDraws, load_weights
 from dissensus.scores import SCORES, FittedScore, Score
 from dissensus.seeding import numpy_stream
 
-__all__ = ["Decision", "Examples", "Explanation", "Standing", "Views", "occlusion", "statistics_of", "views"]
+__all__ = [
+    "Decision",
+    "Examples",
+    "Explanation",
+    "Standing",
+    "Views",
+    "first_codes",
+    "occlusion",
+    "standing",
+    "statistics_of",
+    "views",
+]
 
 TILE = 32  # inputs decoded in one call
 MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures

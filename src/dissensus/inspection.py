@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 from scipy.stats import betabinom
 
 from dissensus.data import Chunk, ImageFolder, Table
-from dissensus.decisions import DriftMonitor
+from dissensus.decisions import DriftMonitor, allowed_alarms
 from dissensus.detector import BayesianVAE, OnProgress
-from dissensus.detector.inputs import encoded
-from dissensus.detector.streaming import open_stream
+from dissensus.detector.streaming import open_stream, readable
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Explanation
 
@@ -147,7 +146,7 @@ class Assessment:
     @property
     def _allowed(self) -> int:
         """k: how many calibration inputs lie at or above the threshold at most."""
-        return math.floor(self.false_alarm_rate * (len(self.calibration_scores) + 1) + 1e-9)
+        return allowed_alarms(len(self.calibration_scores), self.false_alarm_rate)
 
     def _law(self) -> Any:
         k, n = self._allowed, len(self.calibration_scores)
@@ -191,7 +190,7 @@ def assess(
         raise DataError("there is no input that can be assessed: give at least one")
     scores, p_values, flagged, drift = (np.concatenate(column) for column in zip(*columns, strict=True))
     return Assessment(
-        source if source is not None else _called(data),
+        _called(data if source is None else source),
         scores,
         p_values,
         flagged,
@@ -256,16 +255,13 @@ def _chunks(gate: BayesianVAE, data: Any, limit: int | None) -> Iterator[Chunk]:
 
 
 def _usable(
-    gate: BayesianVAE, chunk: Chunk, on_error: str, unreadable: list[tuple[str | int, str]]
+    gate: BayesianVAE,
+    chunk: Chunk,
+    on_error: Literal["raise", "skip"],
+    unreadable: list[tuple[str | int, str]],
 ) -> tuple[list[str | int], Any]:
     """Names and inputs that can be scored; the others are an error, or go to the list with the reason."""
-    inputs, problems = chunk.inputs, chunk.problems
-    if isinstance(inputs, Table):
-        inputs, problems = encoded(gate, inputs)
-    if problems and on_error == "raise":
-        place = min(problems)
-        name, reason = chunk.names[place], problems[place]
-        raise DataError(reason if str(name) in reason else f"input {name} cannot be scored: {reason}")
+    inputs, problems = readable(gate, chunk, on_error)
     unreadable += [(chunk.names[place], reason) for place, reason in sorted(problems.items())]
     kept = [place for place in range(len(chunk.names)) if place not in problems]
     return [chunk.names[place] for place in kept], inputs[kept] if problems else inputs

@@ -37,6 +37,19 @@ def test_loaded_and_fitted_again_it_is_the_same(gate, rows, saved):
     np.testing.assert_array_equal(again.score_samples(rows), gate.score_samples(rows))
 
 
+def test_a_statistic_set_after_the_fit_is_not_saved_with_the_scores_of_another(rows, tmp_path):
+    gate = BayesianVAE(epochs=2, draws=2, samples=2, false_alarm_rate=0.2, device="cpu").fit(rows)
+    expected = gate.p_values(rows)
+    gate.set_params(statistic="mean-ll").save(tmp_path / "gate")
+    again = BayesianVAE.load(tmp_path / "gate", device="cpu")
+    assert again.statistic == "kl"
+    np.testing.assert_array_equal(again.p_values(rows), expected)
+    assert "`kl`" in (tmp_path / "gate" / "README.md").read_text("utf-8")
+    explained, kept = gate.explain(rows[0]), gate.calibration_scores_
+    assert explained.statistics["kl"].value == explained.decision.score
+    np.testing.assert_array_equal(gate.recalibrate(rows, keep=True).calibration_scores_[: len(kept)], kept)
+
+
 @pytest.mark.parametrize("statistic", SCORES)
 @pytest.mark.parametrize("variant", [1, 2])
 def test_every_statistic_and_variant_comes_back(rows, tmp_path, statistic, variant):

@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -120,6 +121,30 @@ def test_a_failure_between_the_moves_brings_the_older_one_back(saved, other, mon
         with pytest.raises(ArtifactError if isinstance(cause, OSError) else KeyboardInterrupt):
             other.save(saved)
     assert contents(saved.parent) == before
+
+
+def test_what_a_process_that_died_after_the_moves_left_is_no_obstacle(saved, other, rows, monkeypatch):
+    shutil.copytree(saved, saved.with_name(".gate.previous"))
+    monkeypatch.setattr("dissensus.atomic._swapped", lambda *_: False)
+    other.save(saved)
+    np.testing.assert_allclose(
+        BayesianVAE.load(saved).score_samples(rows), other.score_samples(rows), rtol=1e-6
+    )
+    assert [path.name for path in saved.parent.iterdir()] == ["gate"]
+
+
+def test_a_detector_replaced_while_it_is_read_is_read_anew(saved, other, rows, monkeypatch):
+    load = artifact.load_tensors
+
+    def replaced_first(*arguments, **options):
+        monkeypatch.setattr(artifact, "load_tensors", load)
+        other.save(saved)
+        return load(*arguments, **options)
+
+    monkeypatch.setattr(artifact, "load_tensors", replaced_first)
+    np.testing.assert_allclose(
+        BayesianVAE.load(saved).score_samples(rows), other.score_samples(rows), rtol=1e-6
+    )
 
 
 def test_an_interruption_while_writing_leaves_nothing_behind(gate, tmp_path, monkeypatch):

@@ -112,3 +112,9 @@ def test_a_file_named_like_a_pattern_is_a_file(folder):
     (folder / "0.png").rename(folder / "[0].png")
     assert not is_pattern(folder / "[0].png")
     np.testing.assert_array_equal(open_inputs(folder / "[0].png"), PIXELS[:1])
+
+
+def test_a_file_of_a_single_number_is_no_stream(tmp_path):
+    np.save(tmp_path / "x.npy", np.float64(3))
+    with pytest.raises(DataError, match=r"x\.npy holds a single number"):
+        ArrayStream(tmp_path / "x.npy")

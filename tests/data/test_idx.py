@@ -84,3 +84,12 @@ def test_any_array_survives_and_no_prefix_does(tmp_path, array, cut):
     path.write_bytes(content[: cut.draw(st.integers(0, len(content) - 1))])
     with pytest.raises(DataError):
         read_idx(path)
+
+
+@pytest.mark.parametrize("shape", [(1,) * 65, (0, 2**32 - 1, 2**32 - 1)], ids=["65 axes", "huge and empty"])
+def test_shapes_that_no_array_has_are_refused(tmp_path, shape):
+    path = tmp_path / "x.idx"
+    values = b"\1" if 0 not in shape else b""
+    path.write_bytes(bytes([0, 0, 8, len(shape)]) + struct.pack(f">{len(shape)}I", *shape) + values)
+    with pytest.raises(DataError, match=r"x\.idx cannot be read"):
+        read_idx(path)

@@ -157,3 +157,8 @@ class TestParquet:
             path.write_bytes(content)
             with pytest.raises(DataError, match="cannot be read as Parquet"):
                 TableFile(path).load()
+
+
+def test_empty_lines_before_the_header_do_not_count(tmp_path):
+    path = written(tmp_path / "t.csv", "\n\na;b\n1;2\n")
+    assert TableFile(path).load().columns == {"a": ["1"], "b": ["2"]}

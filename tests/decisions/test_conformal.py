@@ -50,3 +50,5 @@ def test_infinite_scores_are_extreme_but_allowed():
 def test_impossible_rate_is_refused(rate):
     with pytest.raises(SettingsError, match="false_alarm_rate"):
         conformal_threshold([1.0], rate)
+    with pytest.raises(SettingsError, match="false_alarm_rate"):
+        least_calibration_size(rate)

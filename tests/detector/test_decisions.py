@@ -94,7 +94,7 @@ def test_recalibration_of_a_folder_reads_it_in_batches(picture_gate, pictures, t
     image = pytest.importorskip("PIL.Image")
     for number, pixels in enumerate(pictures[:7]):
         image.fromarray(pixels).save(tmp_path / f"{number}.png")
-    monkeypatch.setattr("dissensus.detector.inputs.FOLDER_BATCH", 3)
+    monkeypatch.setattr("dissensus.detector.inputs.CHUNK_ROWS", 3)
     gate = copy.copy(picture_gate).recalibrate(tmp_path)
     np.testing.assert_allclose(gate.calibration_scores_, -picture_gate.score_samples(pictures[:7]), rtol=1e-6)
 

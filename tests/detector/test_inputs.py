@@ -87,7 +87,7 @@ def test_every_observation_model_fits_pictures(quick, pictures, observation):
 
 @pytest.mark.parametrize("give", [str, lambda path: path, ImageFolder], ids=["str", "Path", "ImageFolder"])
 def test_a_folder_is_its_pictures(quick, picture_gate, pictures, tmp_path, give, monkeypatch):
-    monkeypatch.setattr("dissensus.detector.inputs.FOLDER_BATCH", 7)
+    monkeypatch.setattr("dissensus.detector.inputs.CHUNK_ROWS", 7)
     folder = write_pictures(tmp_path / "pictures", pictures)
     gate = quick().fit(give(folder))
     expected = picture_gate.score_samples(pictures)

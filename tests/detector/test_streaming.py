@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, SettingsError
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -104,3 +104,8 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     # The larger file holds 134 MB, a part of it 34.
     assert at_many - at_few < 50
     assert at_once - at_few < 50
+
+
+def test_a_wrong_way_to_meet_errors_is_refused(fitted, inputs):
+    with pytest.raises(SettingsError, match="on_error"):
+        list(fitted("rows").decide_stream(inputs["rows"], on_error="ignore"))

@@ -168,3 +168,8 @@ def test_the_summary_is_json(table_gate, table_rows, stamp_gate, stamps):
     assert len(stamp["disagreement"]) == 10
     top = stamp["disagreement"][0]
     assert explanation.disagreement[top["row"], top["column"]] == explanation.disagreement.max()
+
+
+def test_rows_of_different_lengths_are_refused(table_gate):
+    with pytest.raises(DataError, match="different lengths"):
+        table_gate.explain([[1.0, 2.0, 3.0, 4.0], [1.0]])

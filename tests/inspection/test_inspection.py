@@ -156,3 +156,13 @@ def test_drift_is_noticed(small_gate, seen_rows):
     alarm = assess(small_gate, shifted, shown=0).drift_alarm
     assert alarm is not None
     assert alarm >= 300
+
+
+def test_an_input_that_cannot_be_scored_is_named(tmp_path):
+    rows = np.random.default_rng(3).normal(size=(120, 2))
+    path, new = tmp_path / "rows.csv", tmp_path / "new.csv"
+    np.savetxt(path, rows, delimiter=",", header="a1,b1", comments="")
+    new.write_text("a1,b1\n0,0\n0,\n")
+    gate = BayesianVAE(**TINY, device="cpu", false_alarm_rate=0.1).fit(TableFile(path))
+    with pytest.raises(DataError, match="row 1: column 'b1' is empty"):
+        assess(gate, new)

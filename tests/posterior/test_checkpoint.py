@@ -207,6 +207,12 @@ def garbage(path):
     path.write_bytes(bytes(range(256)) * 20)
 
 
+def flip_a_bit_of_the_weights(path):
+    content = bytearray(path.read_bytes())
+    content[-200] ^= 1
+    path.write_bytes(content)
+
+
 def foreign(path):
     save_file({"weights": torch.zeros(3)}, path, metadata={"format": "pt"})
 
@@ -215,7 +221,9 @@ def no_metadata(path):
     save_file({"weights": torch.zeros(3)}, path)
 
 
-@pytest.mark.parametrize("damage", [truncate, cut_header, empty, garbage, foreign, no_metadata])
+@pytest.mark.parametrize(
+    "damage", [truncate, cut_header, empty, garbage, flip_a_bit_of_the_weights, foreign, no_metadata]
+)
 @pytest.mark.parametrize("name", ["state.safetensors", "draw-chain001-epoch00002.safetensors"])
 def test_damaged_files_are_refused_by_name(interrupted, vectors, vector_vae, name, damage):
     damage(interrupted / name)

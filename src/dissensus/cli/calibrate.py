@@ -9,7 +9,7 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.fit import check_output
+from dissensus.cli.fit import check_output, what_is_flagged
 from dissensus.cli.inspect import gate_facts
 from dissensus.cli.options import Device, Gate, Inputs, Json, Quiet
 from dissensus.cli.progress import StageProgress
@@ -56,10 +56,9 @@ def calibrate(
     if json:
         print_json(facts)
     elif not quiet:
-        threshold = "nothing" if facts["threshold"] is None else f"scores above {facts['threshold']:.4g}"
         messages().print(
-            f"{target}: {facts['calibration_inputs']} calibration inputs, flags {threshold} at a false-alarm "
-            f"rate of {facts['false_alarm_rate']:g}",
+            f"{target}: {facts['calibration_inputs']} calibration inputs, flags {what_is_flagged(facts)}, "
+            f"at a false-alarm rate of {facts['false_alarm_rate']:g}",
             markup=False,
             soft_wrap=True,
         )

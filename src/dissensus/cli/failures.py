@@ -44,6 +44,11 @@ class Commands(TyperGroup):
         """Runs the command that was called."""
         try:
             return super().invoke(ctx)
+        except SystemExit as error:
+            # Rich answers a closed pipe with exit code 1, which here means that outliers were found.
+            if isinstance(error.__context__, BrokenPipeError):
+                raise typer.Exit(_report(error.__context__)) from error
+            raise
         except (Exception, KeyboardInterrupt) as error:
             # What carries an exit code is typer's own way of ending a command.
             if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -19,7 +20,7 @@ from dissensus.errors import ArtifactError, SettingsError
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
 
-__all__ = ["check_output", "fit", "how_to_go_on"]
+__all__ = ["check_output", "fit", "how_to_go_on", "what_is_flagged"]
 
 
 def fit(
@@ -182,19 +183,23 @@ def how_to_go_on(progress: StageProgress) -> str:
     return f"interrupted {where}: give the same command again to go on from there"
 
 
+def what_is_flagged(facts: Mapping[str, Any]) -> str:
+    """In words, of a gate's statistic and threshold."""
+    return "nothing" if facts["threshold"] is None else f"{facts['statistic']} above {facts['threshold']:.4g}"
+
+
 def _print_summary(summary: dict[str, Any], output: Path) -> None:
     from rich.markup import escape
 
     from dissensus.report import describe_health
 
     out = results()
-    threshold = "none" if summary["threshold"] is None else f"{summary['threshold']:.4g}"
     out.print(
         f"[bold]{escape(str(output))}[/bold]  {summary['draws']} draws of {summary['chains']} chains, "
         f"from {summary['inputs']} inputs in {summary['seconds']:.0f} s"
     )
     out.print(
-        f"flags {summary['statistic']} above {threshold}, at a false-alarm rate of "
+        f"flags {what_is_flagged(summary)}, at a false-alarm rate of "
         f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"
     )
     out.print(bullets(describe_health(summary["health"], summary["noise_floor"])))

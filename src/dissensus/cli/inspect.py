@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
+from dissensus.cli.fit import what_is_flagged
 from dissensus.cli.options import Gate, Json, Quiet
 
 if TYPE_CHECKING:
@@ -70,13 +71,10 @@ def _print(facts: Mapping[str, Any]) -> None:
     shape = "×".join(map(str, facts["input_shape"]))
     kind = "images" if len(facts["input_shape"]) == 3 else "rows"
     fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
-    flags = (
-        "nothing" if facts["threshold"] is None else f"{facts['statistic']} above {facts['threshold']:.4g}"
-    )
     sentences = [
         f"takes {kind} of {shape}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
-        f"flags {flags}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
+        f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
         f"has {facts['draws']} draws of {facts['chains']} chains (variant {facts['variant']}), "

@@ -10,7 +10,19 @@ import typer
 
 from dissensus.errors import SettingsError
 
-__all__ = ["Data", "Device", "Gate", "IdColumn", "Inputs", "Json", "Quiet", "Resize", "Seed", "parse_size"]
+__all__ = [
+    "Data",
+    "Device",
+    "Gate",
+    "IdColumn",
+    "Inputs",
+    "Json",
+    "Quiet",
+    "Resize",
+    "Seed",
+    "check_not_data",
+    "parse_size",
+]
 
 Gate: TypeAlias = Annotated[Path, typer.Argument(help="The folder that `dissensus fit` saved.")]
 Data: TypeAlias = Annotated[
@@ -52,3 +64,9 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     if match is None:
         raise SettingsError(f"--resize takes a height and a width, as in 64x64, not {text!r}")
     return int(match[1]), int(match[2])
+
+
+def check_not_data(output: Path, data: str) -> None:
+    """Refuses to write what was found over the inputs it was found in."""
+    if output.exists() and Path(data).exists() and output.samefile(data):
+        raise SettingsError(f"{output} is the data: name another file to write to")

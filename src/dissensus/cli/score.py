@@ -17,7 +17,7 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
-from dissensus.cli.options import Data, Device, Gate, IdColumn, Quiet, Resize, parse_size
+from dissensus.cli.options import Data, Device, Gate, IdColumn, Quiet, Resize, check_not_data, parse_size
 from dissensus.cli.progress import Downloads, StageProgress
 from dissensus.errors import SettingsError
 
@@ -89,6 +89,7 @@ def score(
     """
     size = parse_size(resize)
     if output is not None:
+        check_not_data(output, data)
         _check_output(output)
     from dissensus.detector import BayesianVAE
     from dissensus.outputs import format_of, writer_to
@@ -117,6 +118,8 @@ def score(
                     detector, stream, file, format.value, wish, work=work, on_progress=progress
                 )
             except KeyboardInterrupt:
+                if output is None:
+                    raise
                 how = (
                     f"{output} holds the rows so far"
                     if stream.live

@@ -54,8 +54,12 @@ class ArrayStream:
 
     def __init__(self, source: NDArray[Any] | Path) -> None:
         self.source = source
-        self.shape: tuple[int, ...] = self._rows(slice(0, 0)).shape[1:]
-        self._length = len(read_array(source, mapped=True) if isinstance(source, Path) else source)
+        rows = read_array(source, mapped=True) if isinstance(source, Path) else source
+        if rows.ndim == 0:
+            name = source if isinstance(source, Path) else "X"
+            raise DataError(f"{name} holds a single number: give it an axis of inputs")
+        self.shape: tuple[int, ...] = rows.shape[1:]
+        self._length = len(rows)
 
     def __len__(self) -> int:
         return self._length

@@ -33,7 +33,9 @@ def read_idx(path: str | Path) -> NDArray[Any]:
                 return _read(plain, path)
             with gzip.open(plain, "rb") as unpacked:
                 return _read(unpacked, path)
-    except (OSError, EOFError, MemoryError, zlib.error) as error:
+    except DataError:
+        raise
+    except (OSError, EOFError, MemoryError, ValueError, zlib.error) as error:  # ValueError: no array's shape
         raise DataError(f"{path} cannot be read ({brief(error)}); fetch it again.") from error
 
 

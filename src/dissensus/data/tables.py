@@ -90,7 +90,8 @@ class TableFile:
     def _header(self) -> list[str]:
         try:
             with self.path.open(encoding="utf-8-sig", newline="") as stream:
-                first = stream.readline(_LONGEST_HEADER)
+                starts = iter(lambda: stream.readline(_LONGEST_HEADER), "")
+                first = next((start for start in starts if start.strip()), "")
                 self._delimiter = max(_DELIMITERS, key=first.count)
                 stream.seek(0)
                 lines = csv.reader(stream, delimiter=self._delimiter)

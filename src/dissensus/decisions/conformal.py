@@ -43,8 +43,7 @@ def allowed_alarms(calibration_size: int, false_alarm_rate: float) -> int:
     >>> allowed_alarms(99, 0.05), allowed_alarms(18, 0.05)
     (5, 0)
     """
-    if not 0 < false_alarm_rate < 1:
-        raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {false_alarm_rate}")
+    _check_rate(false_alarm_rate)
     # The tolerance keeps α(n+1) = 1.0 from becoming 0.999… and losing an alarm.
     return min(math.floor(false_alarm_rate * (calibration_size + 1) + 1e-9), calibration_size)
 
@@ -55,4 +54,10 @@ def least_calibration_size(false_alarm_rate: float) -> int:
     >>> least_calibration_size(0.01)
     99
     """
+    _check_rate(false_alarm_rate)
     return math.ceil(1 / false_alarm_rate - 1e-9) - 1
+
+
+def _check_rate(false_alarm_rate: float) -> None:
+    if not 0 < false_alarm_rate < 1:
+        raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {false_alarm_rate}")

@@ -75,9 +75,9 @@ def least_calibration_size_for_fdr(fdr: float, tests: int, *, discoveries: int =
     return math.ceil(tests / (fdr * discoveries) - 1e-9) - 1
 
 
-def check_discoveries_possible(calibration_size: int, fdr: float, tests: int = 1) -> None:
+def check_discoveries_possible(calibration_size: int, fdr: float) -> None:
     """Refuses a rate at which nothing could be flagged, even if every one of the inputs were an outlier."""
-    least = least_calibration_size_for_fdr(fdr, tests, discoveries=tests)
+    least = least_calibration_size_for_fdr(fdr, tests=1)  # the same for any number of inputs, all flagged
     if calibration_size < least:
         raise SettingsError(
             f"fdr={fdr} can flag nothing with {calibration_size} calibration rows: it takes {least} even "

@@ -28,7 +28,7 @@ def statistics_of_inliers(
     for batch in gate._batches(X):
         data = to_tensor(gate._standardised(batch))
         matrix = gate._likelihoods(data, on_progress=on_progress, stage="calibrating")
-        parts.append(statistics_of(matrix.values, gate.statistic, gate.score_))
+        parts.append(statistics_of(matrix.values, gate.statistic_, gate.score_))
     if not parts:
         raise DataError("X is empty: recalibration takes at least one input, and better hundreds")
     return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

@@ -94,7 +94,7 @@ def _health(detector: BayesianVAE) -> str:
 
 def _settings(detector: BayesianVAE) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
-    settings |= {"device": None, "random_state": detector.seed_}
+    settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
-    meaning = f"\n\n`{detector.statistic}`: {SCORES[detector.statistic].description}."
+    meaning = f"\n\n`{detector.statistic_}`: {SCORES[detector.statistic_].description}."
     return "\n".join(["| | |", "|---|---|", *rows]) + meaning

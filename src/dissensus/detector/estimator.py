@@ -114,6 +114,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         The posterior draws with the sampler's diagnostics.
     vae_ : VAE
         The architecture they belong to.
+    statistic_ : str
+        The ``statistic`` that was calibrated; another one takes another fit.
     calibration_scores_ : ndarray
         Scores of the inliers that nothing else has seen; thresholds and p-values come from them.
     calibration_statistics_ : dict
@@ -253,12 +255,13 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed_,
             device=find_device(self.device),
         )
-        self.score_ = score(self.statistic)
+        self.statistic_ = self.statistic
+        self.score_ = score(self.statistic_)
         if isinstance(self.score_, FittedScore):
             self.score_.fit(self._likelihoods(validation).values)
         matrix = self._likelihoods(calibration, on_progress=on_progress, stage="calibrating")
-        self.calibration_statistics_ = statistics_of(matrix.values, self.statistic, self.score_)
-        self.calibration_scores_ = self.calibration_statistics_[self.statistic]
+        self.calibration_statistics_ = statistics_of(matrix.values, self.statistic_, self.score_)
+        self.calibration_scores_ = self.calibration_statistics_[self.statistic_]
 
     def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:
         """Takes new inliers ``X``, which :meth:`fit` has not seen, as calibration inputs; no draw changes.
@@ -269,7 +272,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         found = statistics_of_inliers(self, X, on_progress)
         self.calibration_statistics_ = together(self.calibration_statistics_, found) if keep else found
-        self.calibration_scores_ = self.calibration_statistics_[self.statistic]
+        self.calibration_scores_ = self.calibration_statistics_[self.statistic_]
         warn_if_mute(self)
         return self
 

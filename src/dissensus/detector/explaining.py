@@ -28,7 +28,10 @@ def as_batch(x: Any, shape: tuple[int, ...]) -> tuple[Any, bool]:
         # Unlike Path's own, this is False for names that no file could have.
         return x, os.path.isfile(x) and Path(x).suffix.lower() in image_suffixes()  # noqa: PTH113
     if isinstance(x, list | tuple):
-        x = np.asarray(x)
+        try:
+            x = np.asarray(x)
+        except ValueError:  # of different lengths, as the check of all inputs will say
+            return x, False
     own = tuple(np.shape(x))
     single = own == shape or (shape[2:] == (1,) and own == shape[:2]) or (len(shape) == 1 and len(own) == 1)
     if not single:
@@ -41,8 +44,8 @@ def explain_batch(
 ) -> list[Explanation]:
     """One explanation for each of the checked inputs (N, H, W, C) or (N, D)."""
     data, device = to_tensor(gate._standardised(inputs)), find_device(gate.device)
-    statistics = statistics_of(gate._likelihoods(data).values, gate.statistic, gate.score_)
-    scores = statistics[gate.statistic]
+    statistics = statistics_of(gate._likelihoods(data).values, gate.statistic_, gate.score_)
+    scores = statistics[gate.statistic_]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)
     maps = (

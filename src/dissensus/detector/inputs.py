@@ -31,8 +31,7 @@ from dissensus.errors import DataError
 __all__ = ["chunk_rows", "encoded", "scoring_batches", "training_array"]
 
 LEAST_ROWS = 5
-FOLDER_BATCH = 1024  # pictures of a folder that are in memory at once while scoring
-CHUNK_NUMBERS, CHUNK_ROWS = 1 << 22, 8192  # of any other stream: at most so many pixels, and so many inputs
+CHUNK_NUMBERS, CHUNK_ROWS = 1 << 22, 8192  # worked on at once: at most so many numbers, and so many inputs
 
 
 def training_array(detector: BaseEstimator, X: Any, *, resize: tuple[int, int] | None) -> NDArray[Any]:
@@ -57,7 +56,7 @@ def scoring_batches(
     """Arrays of inputs of ``shape``, (D,) or (H, W, C); folders, tables and ``.npy`` files in parts."""
     inputs = ArrayStream(Path(X)) if _is_numpy_file(X) else _opened(X, resize)
     if isinstance(inputs, ImageFolder):
-        for _, pictures in inputs.batches(FOLDER_BATCH):
+        for _, pictures in inputs.batches(chunk_rows(inputs.shape)):
             yield _checked(detector, pictures, shape=shape)
     elif isinstance(inputs, TableFile) or (isinstance(inputs, ArrayStream) and len(inputs)):
         empty = True

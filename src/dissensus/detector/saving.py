@@ -86,7 +86,8 @@ def restore(
     detector.seed_, detector.noise_floor_ = config["seed"], config["noise_floor"]
     detector.fitted_rows_ = {str(part): int(count) for part, count in config["fitted_rows"].items()}
     detector.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
-    detector.score_ = score(detector.statistic)
+    detector.statistic_ = detector.statistic
+    detector.score_ = score(detector.statistic_)
     if isinstance(detector.score_, FittedScore):
         state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
         detector.score_.restore(state)
@@ -115,7 +116,7 @@ def _statistics(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> di
     kept = {n.removeprefix("statistics/"): a for n, a in arrays.items() if n.startswith("statistics/")}
     if any(values.ndim != 1 for values in kept.values()):
         raise ArtifactError("its calibration statistics are no lists of numbers: save it anew")
-    return kept | {detector.statistic: detector.calibration_scores_}
+    return kept | {detector.statistic_: detector.calibration_scores_}
 
 
 def _examples(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> Examples:
@@ -134,5 +135,6 @@ def _settings(detector: BayesianVAE) -> dict[str, Any]:
     model = (
         detector.observation if isinstance(detector.observation, str) else detector.observation.to_config()
     )
-    settings |= {"random_state": detector.seed_, "observation": model}
+    # What a person has set since the fit waits for another one.
+    settings |= {"random_state": detector.seed_, "observation": model, "statistic": detector.statistic_}
     return {name: value for name, value in settings.items() if name not in _OF_THIS_MACHINE}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -25,13 +25,13 @@ from dissensus.data import (
     open_inputs,
 )
 from dissensus.detector.inputs import chunk_rows, encoded
-from dissensus.errors import DataError
+from dissensus.errors import DataError, SettingsError
 from dissensus.outputs import Row
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
 
-__all__ = ["decide_stream", "one_input", "open_stream"]
+__all__ = ["decide_stream", "one_input", "open_stream", "readable"]
 
 
 def open_stream(
@@ -82,6 +82,8 @@ def decide_stream(
 
     An input that cannot be scored is an error that names it, or with ``on_error="skip"`` a row that says why.
     """
+    if on_error not in ("raise", "skip"):
+        raise SettingsError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
     empty = start == 0 and not stream.live
     for chunk in stream.chunks(chunk_rows(gate.input_shape_), start):
         empty = False
@@ -97,21 +99,28 @@ def one_input(gate: BayesianVAE, stream: InputStream, row: int) -> tuple[str | i
     chunk = next(iter(stream.chunks(1, row)), None)
     if chunk is None:
         raise DataError(f"X has no row {row}: rows are counted from 0")
-    array, problems = chunk.inputs, chunk.problems
-    if isinstance(array, Table):
-        array, problems = encoded(gate, array)
-    if problems:
-        raise DataError(f"X cannot be scored at {_called(chunk.names[0])}: {problems[0]}")
+    array, _ = readable(gate, chunk, "raise")
     return chunk.names[0], array
 
 
-def _decided(gate: BayesianVAE, chunk: Chunk, on_error: str) -> list[Row]:
+def readable(
+    gate: BayesianVAE, chunk: Chunk, on_error: Literal["raise", "skip"]
+) -> tuple[Any, Mapping[int, str]]:
+    """A chunk's inputs as the detector takes them, and by position why some cannot be scored.
+
+    With ``on_error="raise"`` the first of those is an error that names it.
+    """
     array, problems = chunk.inputs, chunk.problems
     if isinstance(array, Table):
         array, problems = encoded(gate, array)
     if problems and on_error == "raise":
         position = min(problems)
         raise DataError(f"X cannot be scored at {_called(chunk.names[position])}: {problems[position]}")
+    return array, problems
+
+
+def _decided(gate: BayesianVAE, chunk: Chunk, on_error: Literal["raise", "skip"]) -> list[Row]:
+    array, problems = readable(gate, chunk, on_error)
     usable = np.array([position not in problems for position in range(len(chunk.names))])
     if not usable.any():
         return [Row(name, error=problems[position]) for position, name in enumerate(chunk.names)]

@@ -47,7 +47,7 @@ def expected_disagreement(
     values = np.empty(len(z))
     for start in range(0, len(z), block):
         points = z[start : start + block]
-        # A stream for each block: what a point gets does not depend on how many come after it.
+        # A stream for each block: what a point gets does not depend on the blocks after its own.
         x = mixture_samples(
             vae, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
         )

@@ -29,7 +29,8 @@ def fingerprint(described: Mapping[str, Any], *tensors: Tensor) -> str:
     digest = hashlib.sha256(json.dumps(described, sort_keys=True).encode())
     for tensor in tensors:
         digest.update(f"{tuple(tensor.shape)} {tensor.dtype}".encode())
-        for rows in tensor.detach().split(4096):  # type: ignore[no-untyped-call]  # copied off the device and hashed in pieces
+        whole = tensor.detach().reshape(-1, *tensor.shape[1:])  # a scalar becomes one row
+        for rows in whole.split(4096):  # type: ignore[no-untyped-call]  # copied off the device in pieces
             digest.update(rows.cpu().contiguous().numpy().tobytes())
     return digest.hexdigest()
 
@@ -91,7 +92,7 @@ class Checkpoint:
         try:
             with atomic_path(path) as temporary:
                 owned = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-                save_file(owned, temporary, metadata=metadata)
+                save_file(owned, temporary, metadata={**metadata, "digest": _digest(metadata, owned)})
         except (OSError, SafetensorError) as error:
             raise CheckpointError(
                 f"the checkpoint {path} cannot be written ({error}): free some space or choose another folder"
@@ -114,4 +115,14 @@ class Checkpoint:
                 f"the checkpoint {path} was made with other settings or data: "
                 "give the run a folder of its own, or remove that one"
             )
+        if metadata.pop("digest", None) != _digest(metadata, tensors):
+            raise CheckpointError(
+                f"{path} is damaged (its digest differs): remove {self.folder} and start anew"
+            )
         return tensors, metadata
+
+
+def _digest(metadata: Mapping[str, str], tensors: Mapping[str, Tensor]) -> str:
+    """Of everything in a file: a flipped bit must not become a draw."""
+    names = sorted(tensors)
+    return fingerprint({"metadata": dict(metadata), "names": names}, *(tensors[name] for name in names))
