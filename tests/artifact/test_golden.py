@@ -32,6 +32,8 @@ def test_an_old_detector_scores_as_it_did(made, version, kind, tmp_path):
     np.testing.assert_allclose(found["scores"], expected["scores"], rtol=1e-5, atol=movement)
     off = np.abs(np.array(found["p_values"]) - expected["p_values"])
     assert off.max() <= 1 / (len(gate.calibration_scores_) + 1) + 1e-12
+    flagged = np.array(found["scores"]) < -gate.threshold_  # scikit-learn's sign: higher is more normal
+    np.testing.assert_array_equal(flagged, np.array(expected["p_values"]) <= gate.false_alarm_rate)
 
 
 def test_there_is_a_golden_detector():

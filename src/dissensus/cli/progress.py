@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Self
 from dissensus.cli.console import messages
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from dissensus.detector import BayesianVAE
 
 __all__ = ["Downloads", "StageProgress", "fit_work"]
@@ -30,7 +32,22 @@ def fit_work(gate: BayesianVAE, rows: int) -> dict[str, float]:
     }
 
 
-class StageProgress:
+class _Shown:
+    """A bar that is there as long as its ``with`` block."""
+
+    _bar: Progress
+
+    def __enter__(self) -> Self:
+        self._bar.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bar.stop()
+
+
+class StageProgress(_Shown):
     """A callback ``(stage, done, total)`` that draws a bar on stderr, if that is a terminal.
 
     ``work`` says how much each stage is worth, in the order they come. Work that an earlier run has done
@@ -57,15 +74,6 @@ class StageProgress:
             disable=quiet or not console.is_terminal,
         )
         self._task = self._bar.add_task("starting", total=1.0, detail="", left="")
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Some of a stage is done."""
@@ -95,7 +103,7 @@ class StageProgress:
         return f"about {seconds // 60}:{seconds % 60:02d} left"
 
 
-class Downloads:
+class Downloads(_Shown):
     """A callback ``(file, received, expected)`` for downloads, drawn on stderr if that is a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -111,15 +119,6 @@ class Downloads:
             transient=True,
             disable=quiet or not console.is_terminal,
         )
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
 
     def __call__(self, name: str, received: int, expected: int | None) -> None:
         """Some of a file has come."""
