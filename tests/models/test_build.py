@@ -102,7 +102,7 @@ def test_presets_build(name):
     assert chosen.name == name
     assert vae.input_shape == chosen.input_shape
     assert vae.observation == Bernoulli()
-    assert vae.latent_size == {"paper-fashion-mnist": 50, "paper-svhn": 100}[name]
+    assert vae.latent_size == {"paper-fashion-mnist": 50, "paper-svhn": 40}[name]
     assert architecture_config(vae)["widths"] == list(chosen.widths)
 
 

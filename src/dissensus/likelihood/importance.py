@@ -13,7 +13,7 @@ from torch import Tensor
 
 from dissensus.models import VAE
 
-__all__ = ["importance_log_likelihood"]
+__all__ = ["from_log_weights", "importance_log_likelihood"]
 
 
 def importance_log_likelihood(
@@ -27,11 +27,16 @@ def importance_log_likelihood(
     # Input by input, its K samples in a row: (n·K, ...).
     x, mean, log_std = (t.repeat_interleave(samples, dim=0) for t in (x, mean, log_std))
     z = mean + log_std.exp() * noise.repeat(inputs, 1)
-    log_weights = vae.log_weight(x, z, mean, log_std).view(inputs, samples)
+    return from_log_weights(vae.log_weight(x, z, mean, log_std).view(inputs, samples))
+
+
+def from_log_weights(log_weights: Tensor) -> tuple[Tensor, Tensor]:
+    """log p̂ (n,) and its Monte-Carlo error (n,) from the log-weights (n, K) of the samples."""
+    samples = log_weights.shape[1]
     total = log_weights.logsumexp(dim=1)
     if samples == 1:
         return total, torch.full_like(total, math.nan)
     # With normalised weights w̃ the relative variance of their mean is (K Σw̃² − 1)/(K − 1).
     concentration = (2 * (log_weights - total[:, None])).exp().sum(dim=1)
-    error = ((samples * concentration - 1).clamp_(min=0) / (samples - 1)).sqrt_()
+    error = ((samples * concentration - 1).clamp(min=0) / (samples - 1)).sqrt()
     return total - math.log(samples), error

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.likelihood.importance import importance_log_likelihood
+from dissensus.likelihood.scorer import MakeScorer, tile_scorer
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights
@@ -48,6 +48,7 @@ def log_likelihoods(
     seed: int = 0,
     device: torch.device | str = "cpu",
     on_tile: Callable[[int], None] | None = None,
+    scorer: MakeScorer = tile_scorer,
 ) -> LogLikelihoods:
     """The matrix (M, N) for inputs ``data`` (N, *S), uint8 or float, with K = ``samples`` importance samples.
 
@@ -62,6 +63,7 @@ def log_likelihoods(
     vae = copy.deepcopy(vae).to(device)
     noise = torch.randn(samples, vae.latent_size, generator=torch_stream(seed, "scoring noise")).to(device)
     size = max(1, (GPU_ROWS if device.type == "cuda" else CPU_ROWS) // samples)
+    score = scorer(vae, noise)
     values = np.empty((len(draws), len(data)))
     errors = np.empty_like(values)
     with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
@@ -70,8 +72,9 @@ def log_likelihoods(
             encodings = [vae.encode(tile) for _, tile in _tiles(data, size, device)]
             for draw in own_draws:
                 load_weights(vae.decoder, draws.decoder_weights(int(draw)))
+                score.load()
                 for (rows, tile), encoding in zip(_tiles(data, size, device), encodings, strict=True):
-                    value, error = importance_log_likelihood(vae, tile, *encoding, noise)
+                    value, error = score(tile, *encoding)
                     count = rows.stop - rows.start
                     values[draw, rows] = value[:count].cpu()
                     errors[draw, rows] = error[:count].cpu()

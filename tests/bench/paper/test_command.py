@@ -31,7 +31,7 @@ def test_from_nothing_to_the_table(invoke, tmp_path):
     assert measured.exit_code == 0, measured.output
     assert len(list(tmp_path.rglob("ll-seed*.json"))) == 2
     assert "Table 1, converged (QUICK" in measured.output
-    printed = invoke(*options, "--table")
+    printed = invoke(*options, "--table", 1)
     assert printed.exit_code == 0
     assert r"\begin{table*}" in printed.output
     assert "| LL |" in printed.output
@@ -39,7 +39,7 @@ def test_from_nothing_to_the_table(invoke, tmp_path):
 
 
 def test_without_records_it_says_what_to_do(invoke, tmp_path):
-    result = invoke("--table", "--output", tmp_path)
+    result = invoke("--table", 1, "--output", tmp_path)
     assert result.exit_code == 0
     assert "run the benchmark first" in " ".join(result.output.split())
 

@@ -34,8 +34,14 @@ def bench_paper(
         ),
     ] = None,
     table: Annotated[
-        bool, typer.Option("--table", help="Only print table 1 from the records: terminal, Markdown, LaTeX.")
-    ] = False,
+        int | None,
+        typer.Option(
+            help="Only print this table of the paper (it has 1) from the records: terminal, Markdown, LaTeX.",
+            min=1,
+            max=1,
+            metavar="1",
+        ),
+    ] = None,
     figures: Annotated[
         bool, typer.Option("--figures", help="Only draw the figures from the records.")
     ] = False,

@@ -111,7 +111,7 @@ PRESETS: Mapping[str, BenchPreset] = MappingProxyType(
             # Section 5.1, "BVAE details". How many epochs is not said: 20 gives M = 20 draws with B = D = 1.
             BenchPreset("as-published", step_size=1e-3, epochs=20, burn_in=1, chains=1),
             # Several chains, and only what they do once settled; scales adapt in the burn-in alone.
-            BenchPreset("converged", step_size=1e-2, epochs=24, burn_in=17, chains=4),
+            BenchPreset("converged", step_size=1e-2, epochs=40, burn_in=31, chains=4),
         )
     }
 )
@@ -122,7 +122,7 @@ def find_preset(name: str, *, quick: bool = False) -> BenchPreset:
     """The preset of that name.
 
     >>> find_preset("converged").sampling("bvae1").draws
-    32
+    40
     """
     if name not in PRESETS:
         raise SettingsError(f"there is no preset {name!r}; choose one of {', '.join(PRESETS)}")
