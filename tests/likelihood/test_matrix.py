@@ -11,7 +11,7 @@ import torch
 
 from dissensus.errors import SettingsError
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.likelihood.matrix import CPU_ROWS
+from dissensus.likelihood.matrix import CPU_IMAGE_ROWS
 from dissensus.models import VAE
 from dissensus.seeding import torch_stream
 
@@ -81,7 +81,7 @@ def test_the_noise_is_a_function_of_the_seed(image_vaes, images, draws_of):
     assert (first != other).all()
 
 
-@pytest.mark.parametrize("samples", [1, 3, 7, 16, CPU_ROWS, CPU_ROWS + 1])
+@pytest.mark.parametrize("samples", [1, 3, 7, CPU_IMAGE_ROWS, CPU_IMAGE_ROWS + 1])
 def test_an_input_s_value_depends_on_nothing_but_itself(image_vaes, images, draws_of, samples):
     """Alone, in a batch, in reverse, beside a copy, in a tile that is filled up and in one that is not."""
     draws = draws_of(image_vaes)
@@ -96,7 +96,7 @@ def test_an_input_s_value_depends_on_nothing_but_itself(image_vaes, images, draw
     doubled = score(images.repeat_interleave(2, dim=0))
     for other in (alone, batched, backwards, doubled[:, ::2], doubled[:, 1::2]):
         np.testing.assert_allclose(other, whole, rtol=1e-6, atol=0)
-        if samples >= CPU_ROWS:  # one input a tile: the same work for every input
+        if samples >= CPU_IMAGE_ROWS:  # one input a tile: the same work for every input
             assert np.array_equal(other, whole)
 
 
@@ -168,7 +168,7 @@ def test_the_given_vae_and_global_randomness_are_left_alone(image_vaes, images, 
 def test_encodes_once_an_encoder_and_counts_every_pair(
     image_vaes, images, draws_of, monkeypatch, encoder_of, encoders, samples
 ):
-    tiles = -(-len(images) // max(1, CPU_ROWS // samples))
+    tiles = -(-len(images) // max(1, CPU_IMAGE_ROWS // samples))
     calls, finished = [], []
     encode = VAE.encode
 

@@ -22,7 +22,7 @@ def case(request):
 
 def test_it_agrees_with_single_precision_within_its_tolerance(case):
     vae, x, noise = case
-    scorer = ReducedScorer(vae, noise, compiled=False)
+    scorer = ReducedScorer(vae, noise)
     with torch.inference_mode():
         scorer.load()
         assert scorer.trusted
@@ -36,7 +36,7 @@ def test_it_agrees_with_single_precision_within_its_tolerance(case):
 
 def test_what_half_precision_cannot_hold_is_scored_in_single_precision(case):
     vae, x, noise = case
-    scorer = ReducedScorer(vae, noise, compiled=False)
+    scorer = ReducedScorer(vae, noise)
     with torch.inference_mode():
         scorer.load()
         mean, log_std = vae.encode(x)
@@ -54,7 +54,7 @@ def test_weights_that_do_not_bear_it_are_not_trusted(case):
     with torch.no_grad():
         for parameter in vae.decoder.parameters():
             parameter *= 30.0
-    scorer = ReducedScorer(vae, noise, compiled=False)
+    scorer = ReducedScorer(vae, noise)
     with torch.inference_mode():
         scorer.load()
         encoding = vae.encode(x)

@@ -77,5 +77,43 @@ def test_shapes_no_convolution_can_take(shape):
 
 def test_nothing_normalises_or_drops():
     vae = build_vae((3, 32, 32), generator=torch.Generator())
-    kinds = {type(module) for module in vae.modules() if not list(module.children())}
+    kinds = {
+        next(kind for kind in type(module).__mro__ if kind.__module__.startswith("torch.nn"))
+        for module in vae.modules()
+        if not list(module.children())
+    }
     assert kinds == {nn.Conv2d, nn.ConvTranspose2d, nn.Linear, nn.ReLU, nn.Flatten, nn.Unflatten}
+
+
+@pytest.mark.parametrize(
+    ("shape", "parameters"), [((1, 28, 28), 1), ((1, 9, 11), 2), ((3, 16, 17), 1), ((3, 8, 8), 2)]
+)
+def test_the_decoder_is_the_plain_layers_it_is_made_of(shape, parameters):
+    """Whatever memory layout and kernels it chooses; values and gradients."""
+    decoder = ConvolutionalDecoder(shape, 5, parameters, widths=(8, 12) if shape[1] > 8 else (8,))
+    plain = nn.Sequential()
+    for layer in decoder.layers:
+        if isinstance(layer, nn.ConvTranspose2d):
+            copied = nn.ConvTranspose2d(
+                layer.in_channels,
+                layer.out_channels,
+                layer.kernel_size,
+                layer.stride,
+                padding=layer.padding,
+                output_padding=layer.output_padding,
+            )
+            copied.load_state_dict(layer.state_dict())
+            layer = copied
+        elif isinstance(layer, nn.Unflatten):
+            layer = nn.Unflatten(layer.dim, layer.unflattened_size)
+        plain.append(layer)
+    z = torch.randn(7, 5, generator=torch.Generator().manual_seed(0))
+    results = []
+    for network in (decoder, plain):
+        own = z.clone().requires_grad_()
+        network.zero_grad()
+        output = network(own)
+        output.square().sum().backward()
+        results.append([output, own.grad, *(p.grad.clone() for p in network.parameters())])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)

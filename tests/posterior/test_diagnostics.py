@@ -13,7 +13,9 @@ from torch import nn
 
 from dissensus.posterior import (
     SGHMC,
+    SGLD,
     Adam,
+    CyclicalSGHMC,
     Diagnostics,
     EpochReport,
     Potential,
@@ -132,6 +134,24 @@ def test_what_is_optimised_or_empty_has_no_health():
     assert sampler_health(Part(nn.Flatten(), SGHMC(), Potential(10, 5)), 1) is None
 
 
+@pytest.mark.parametrize("rule", [SGLD(step_size=0.02), CyclicalSGHMC(4, 1, step_size=0.1)])
+def test_health_of_the_other_samplers(rule):
+    part = sampled_part(rule, 50)
+    part.begin_epoch(1, 2)
+    for _ in range(2):
+        part.step_(torch.Generator().manual_seed(0), adapt=True)
+    first = sampler_health(part, 2)
+    assert (first is None) == isinstance(rule, CyclicalSGHMC)  # a chain that explores is not sampling
+    part.begin_epoch(2, 2)
+    random = torch.Generator().manual_seed(0)
+    for _ in range(2):
+        part.step_(random, adapt=False)
+    health = sampler_health(part, 2)
+    assert health.kappa_50 == pytest.approx(float(rule.kappa(part.state).median()), rel=0.1)
+    assert health.kinetic_temperature == pytest.approx(float(rule.kinetic_temperature(part.state)))
+    assert health.clamped_share == float((rule.kappa(part.state) >= 1).double().mean())
+
+
 def test_round_trip_through_json():
     health = SamplerHealth(0.1, 0.2, 0.3, 0.0, 1.0256, math.inf)
     diagnostics = Diagnostics(
@@ -140,6 +160,7 @@ def test_round_trip_through_json():
             EpochReport(1, 1, -1 / 3, -7.25, 0.2, {"decoder": health, "encoder": health}),
         ),
         {4: 1.01, 10: math.inf},
+        {0: 0.25, 1: 1.0},
     )
     assert Diagnostics.from_dict(json.loads(json.dumps(diagnostics.to_dict()))) == diagnostics
     assert Diagnostics.from_dict(Diagnostics().to_dict()) == Diagnostics()

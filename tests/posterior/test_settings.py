@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from dissensus.errors import SettingsError
-from dissensus.posterior import SGHMC, Adam, SamplingSettings, sample_posterior
+from dissensus.posterior import (
+    SGHMC,
+    SWAG,
+    Adam,
+    CyclicalSGHMC,
+    SamplingSettings,
+    Variational,
+    sample_posterior,
+)
 
 
 @pytest.mark.parametrize(
@@ -78,3 +86,57 @@ def test_description_is_json_and_tells_rules_apart():
     assert json.loads(json.dumps(first))["encoder"]["rule"] == "Adam"
     assert first["decoder"] == second["decoder"]
     assert first["encoder"] != second["encoder"]
+
+
+def test_cycles_burn_in_adapt_and_keep_each_for_themselves():
+    settings = SamplingSettings.variant_2(CyclicalSGHMC(6, 3), epochs=18, burn_in=4, thinning=2)
+    epochs = range(1, 19)
+    assert [t for t in epochs if settings.keeps(t)] == [4, 6, 10, 12, 16, 18]
+    assert [t for t in epochs if settings.adapts(t)] == [1, 2, 3, 7, 8, 9, 13, 14, 15]
+    assert settings.draws == 6
+    assert [t for t in epochs if settings.with_(adaptation=1).adapts(t)] == [1, 7, 13]
+
+
+def test_fitted_posteriors_give_the_draws_that_were_asked_for():
+    swag = SamplingSettings.variant_1(SWAG(), epochs=10, burn_in=6, thinning=2, chains=3, fitted_draws=7)
+    assert swag.draws == 21
+    assert [t for t in range(1, 11) if swag.keeps(t)] == [6, 8, 10]
+    fit = SamplingSettings.variant_2(Variational(), epochs=10, burn_in=10, fitted_draws=4)
+    assert fit.draws == 4
+    assert not any(fit.keeps(t) for t in range(1, 11))
+    assert "fitted_draws" in fit.describe()
+    assert "fitted_draws" not in SamplingSettings.variant_1(epochs=3).describe()
+
+
+CYCLES = CyclicalSGHMC(5, 3)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        ({"decoder": CYCLES, "burn_in": 4, "epochs": 11}, "multiple of cycle=5"),
+        ({"decoder": CYCLES, "burn_in": 3}, "burn_in=3 .* epochs 4 to 5"),
+        ({"decoder": CYCLES, "burn_in": 6}, "burn_in=6 .* epochs 4 to 5"),
+        ({"decoder": SGHMC(), "encoder": CYCLES}, "same cycle"),
+        ({"decoder": CYCLES, "encoder": CyclicalSGHMC(5, 2), "burn_in": 4}, "same cycle"),
+        ({"decoder": SWAG(), "encoder": SGHMC(), "fitted_draws": 2}, "SGHMC and the decoder's SWAG"),
+        ({"decoder": SGHMC(), "encoder": Variational()}, "Variational and the decoder's SGHMC"),
+        ({"decoder": SWAG()}, "fitted_draws must be"),
+        ({"decoder": Variational(), "fitted_draws": 0}, "fitted_draws must be"),
+        ({"decoder": SGHMC(), "fitted_draws": 3}, "fitted_draws=3 is for"),
+        ({"decoder": SWAG(), "fitted_draws": 3, "burn_in": 10}, "at least 2 iterates"),
+    ],
+)
+def test_rules_that_do_not_go_together_are_refused(wrong, named):
+    with pytest.raises(SettingsError, match=named):
+        SamplingSettings(**{"encoder": Adam(), "epochs": 10, **wrong})
+
+
+@pytest.mark.parametrize("rows", [None, 0])
+def test_swag_without_held_out_rows_is_refused_before_work_starts(vectors, vector_vae, rows):
+    settings = SamplingSettings.variant_1(SWAG(), epochs=10**6, fitted_draws=2)
+    held_out = None if rows is None else vectors[:rows]
+    with pytest.raises(SettingsError, match="held_out"):
+        sample_posterior(vector_vae, vectors, settings, seed=0, held_out=held_out)
+    fixed = SamplingSettings.variant_1(SWAG(scale=0.5), epochs=3, fitted_draws=2)
+    assert len(sample_posterior(vector_vae, vectors, fixed, seed=0, held_out=held_out)) == 2

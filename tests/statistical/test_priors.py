@@ -34,6 +34,16 @@ def test_one_precision_a_tensor_with_the_conditional_mean():
     assert float(drawn[:, -1].double().mean()) == pytest.approx((1 + 2.5) / (1 + 10), rel=0.05)
 
 
+def test_expected_precision_is_the_mean_of_the_gibbs_step():
+    layout = Layout(("a", "b"), ((30, 4), (5,)))
+    weights = torch.randn(125, generator=torch.Generator().manual_seed(0))
+    hyperprior, random = GammaHyperprior(2, 0.5), np.random.default_rng(1)
+    drawn = torch.stack([hyperprior.resample(weights, layout, random) for _ in range(4000)]).double().mean(0)
+    torch.testing.assert_close(
+        hyperprior.expected(weights.square(), layout).double(), drawn, rtol=0.03, atol=0
+    )
+
+
 def test_impossible_hyperprior_is_refused():
     with pytest.raises(SettingsError, match="positive"):
         GammaHyperprior(shape=0)

@@ -24,10 +24,15 @@ def importance_log_likelihood(
     ``x`` (n, *S) with its encoding ``mean`` and ``log_std`` (n, Z); ``noise`` (K, Z) is shared by all inputs.
     """
     inputs, samples = len(x), len(noise)
+    z = mean[:, None] + log_std.exp()[:, None] * noise
+    # All in float64: far from the data both terms are large, and what counts is their difference.
+    z64, mean64, log_std64 = z.double(), mean.double()[:, None], log_std.double()[:, None]
+    standardised = (z64 - mean64) * torch.exp(-log_std64)
+    log_prior_over_q = (0.5 * (standardised.square_() - z64.square_()) + log_std64).sum(-1)
     # Input by input, its K samples in a row: (n·K, ...).
-    x, mean, log_std = (t.repeat_interleave(samples, dim=0) for t in (x, mean, log_std))
-    z = mean + log_std.exp() * noise.repeat(inputs, 1)
-    return from_log_weights(vae.log_weight(x, z, mean, log_std).view(inputs, samples))
+    repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).flatten(0, 1)
+    log_p = vae.observation.log_prob(repeated, vae.decode(z.flatten(0, 1)))
+    return from_log_weights(log_p.view(inputs, samples) + log_prior_over_q)
 
 
 def from_log_weights(log_weights: Tensor) -> tuple[Tensor, Tensor]:

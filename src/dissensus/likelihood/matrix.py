@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -12,17 +12,23 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
+from dissensus.likelihood.finished import FinishedRows
+from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.scorer import MakeScorer, tile_scorer
+from dissensus.likelihood.workspace import use_weights, workspace
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
-from dissensus.posterior import WeightDraws, load_weights
+from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
 
 __all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
 
-# Decodings in one call. On a CPU a tile should stay in the caches, on a GPU it should fill the chip.
-CPU_ROWS = 64
+# Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
+# one image are about as fast as over many, and one image asked about alone then costs no more than in a
+# batch; vectors are so quick that many must share a call's overhead.
 GPU_ROWS = 16_384
+CPU_IMAGE_ROWS = 16
+CPU_VECTOR_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -47,6 +53,7 @@ def log_likelihoods(
     samples: int = 32,
     seed: int = 0,
     device: torch.device | str = "cpu",
+    checkpoint: str | Path | None = None,
     on_tile: Callable[[int], None] | None = None,
     scorer: MakeScorer = tile_scorer,
 ) -> LogLikelihoods:
@@ -55,32 +62,53 @@ def log_likelihoods(
     The noise is the same for all draws, so it cancels between them, and the same for all inputs, and inputs
     are worked on in tiles of one fixed shape: what an input gets depends on nothing but itself. Memory is
     bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
-    number of (draw, input) pairs just finished.
+    number of (draw, input) pairs just finished. With ``checkpoint``, a folder, every finished draw is kept
+    there, and the same call made again goes on where it stopped, to the same numbers.
     """
     if samples < 1:
         raise SettingsError(f"samples must be at least 1, got {samples}")
     device = torch.device(device)
-    vae = copy.deepcopy(vae).to(device)
     noise = torch.randn(samples, vae.latent_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    size = max(1, (GPU_ROWS if device.type == "cuda" else CPU_ROWS) // samples)
-    score = scorer(vae, noise)
-    values = np.empty((len(draws), len(data)))
-    errors = np.empty_like(values)
-    with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
+    size = max(1, _rows(vae, device) // samples)
+    finished = (
+        None
+        if checkpoint is None
+        else FinishedRows(checkpoint, vae, draws, data, samples=samples, seed=seed, device=device)
+    )
+    values, errors = (torch.empty(len(draws), len(data), dtype=torch.float64) for _ in range(2))
+    missing = set(range(len(draws) if len(data) else 0))
+    if finished is not None:
+        for draw in sorted(missing):
+            if (row := finished.load(draw)) is not None:
+                values[draw], errors[draw] = row
+                missing.remove(draw)
+                if on_tile is not None:
+                    on_tile(len(data))
+    with (
+        workspace(vae, device) as own,  # first: what is made in inference mode can be used nowhere else
+        torch.inference_mode(),
+        full_precision(),
+    ):
+        score = scorer(own, noise)
         for encoder, own_draws in draws.by_encoder():
-            load_weights(vae.encoder, draws.encoder_weights(encoder))
-            encodings = [vae.encode(tile) for _, tile in _tiles(data, size, device)]
-            for draw in own_draws:
-                load_weights(vae.decoder, draws.decoder_weights(int(draw)))
+            if missing.isdisjoint(own_draws.tolist()):
+                continue
+            use_weights(own.encoder, draws.encoder_weights(encoder), device)
+            encodings = [own.encode(tile) for _, tile in _tiles(data, size, device)]
+            for draw in filter(missing.__contains__, own_draws.tolist()):
+                use_weights(own.decoder, draws.decoder_weights(draw), device)
                 score.load()
+                # On the device until the draw is done: to fetch every tile would make a GPU wait.
+                row = torch.empty(2, len(data), dtype=torch.float64, device=device)
                 for (rows, tile), encoding in zip(_tiles(data, size, device), encodings, strict=True):
-                    value, error = score(tile, *encoding)
                     count = rows.stop - rows.start
-                    values[draw, rows] = value[:count].cpu()
-                    errors[draw, rows] = error[:count].cpu()
+                    row[0, rows], row[1, rows] = (column[:count] for column in score(tile, *encoding))
                     if on_tile is not None:
                         on_tile(count)
-    return LogLikelihoods(values, errors, samples, seed)
+                values[draw], errors[draw] = row.cpu()
+                if finished is not None:
+                    finished.save(draw, values[draw], errors[draw])
+    return LogLikelihoods(values.numpy(), errors.numpy(), samples, seed)
 
 
 def noise_floor(
@@ -102,6 +130,12 @@ def noise_floor(
         for other in (seed, seed + 1)
     )
     return float(np.sqrt(np.mean((first - second) ** 2) / 2))
+
+
+def _rows(vae: VAE, device: torch.device) -> int:
+    if device.type != "cpu":
+        return GPU_ROWS
+    return CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
 
 
 def _tiles(data: Tensor, size: int, device: torch.device) -> Iterator[tuple[slice, Tensor]]:

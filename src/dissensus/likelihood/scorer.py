@@ -8,9 +8,10 @@ from typing import Protocol, TypeAlias
 from torch import Tensor
 
 from dissensus.likelihood.importance import importance_log_likelihood
+from dissensus.likelihood.reduced import ReducedScorer
 from dissensus.models import VAE
 
-__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "tile_scorer"]
+__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "tile_scorer"]
 
 
 class TileScorer(Protocol):
@@ -41,9 +42,19 @@ class ReferenceScorer:
 
 
 def tile_scorer(vae: VAE, noise: Tensor) -> TileScorer:
-    """The fastest one for the network and the device."""
-    from dissensus.likelihood.reduced import ReducedScorer  # brings the compiler with it
+    """The fastest one for the network and the device that needs no compiler."""
+    return _scorer(vae, noise, compiled=False)
 
+
+def compiled_scorer(vae: VAE, noise: Tensor) -> TileScorer:
+    """The same through torch's compiler, for large matrices on a GPU.
+
+    Twice to three times as fast, after ten seconds for the first tile of a process.
+    """
+    return _scorer(vae, noise, compiled=True)
+
+
+def _scorer(vae: VAE, noise: Tensor, *, compiled: bool) -> TileScorer:
     if noise.is_cuda and ReducedScorer.fits(vae):
-        return ReducedScorer(vae, noise)
+        return ReducedScorer(vae, noise, compiled=compiled)
     return ReferenceScorer(vae, noise)

@@ -35,6 +35,7 @@ class Adam:
     floor: float = 1e-8
 
     samples: ClassVar[bool] = False
+    fitted: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:

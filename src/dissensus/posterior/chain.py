@@ -48,11 +48,11 @@ class Chain:
 
     def begin_epoch(self, epoch: int) -> Tensor:
         """Sets streams, prior and adaptation of epoch t; returns its batches (steps, B) of row numbers."""
-        self.adapt = epoch <= self.settings.adaptation_epochs
+        self.adapt = self.settings.adapts(epoch)
         for name, part in self.parts.items():
             random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
             part.resample_precision(self.settings.hyperprior, random)
-            part.virial.zero_()
+            part.begin_epoch(epoch, self.steps_per_epoch)
         self.generator.manual_seed(stream_seed(self.seed, "chain", self.index, "epoch", epoch))
         order = torch.randperm(
             len(self.data),
@@ -68,6 +68,8 @@ class Chain:
         noise = torch.empty(len(rows), self.vae.latent_size, device=x.device).normal_(
             generator=self.generator
         )
+        for part in (self.encoder, self.decoder):
+            part.begin_step_(self.generator, len(rows))
         elbo = self.vae.elbo(x, noise)
         elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
         # Both gradients were taken at the same point: θ's uses the most recent φ, as in the paper.
@@ -90,6 +92,11 @@ class Chain:
             mean, log_std = self.vae.encode(x)
             weights = [self.vae.log_weight(x, mean + log_std.exp() * eps, mean, log_std) for eps in noise]
             return torch.stack(weights).logsumexp(0) - math.log(len(noise))
+
+    def load(self, weights: Mapping[str, Tensor]) -> None:
+        """Puts flat weights (P,) into the networks of these names."""
+        for name, flat in weights.items():
+            self.parts[name].weights.copy_(flat)
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything the next epoch depends on, by name."""

@@ -1,8 +1,8 @@
 r"""Is the chain sampling? Numbers that tell, taken once an epoch.
 
 - :math:`\kappa = \varepsilon^2 \sqrt{V} / (2 \alpha)`: above 1 the minibatch alone brings more noise than the
-  dynamics can take; no noise is injected there and the coordinate runs hot by about κ.
-- kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1.
+  dynamics can take; no noise is injected there and the coordinate runs hot by about κ. SGLD: h√V/2.
+- kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1. SGLD: of (Δθ)²/(2hm).
 - configurational temperature, the mean of w·∇U/P: the run's own measure of T; 1 when all is well (∇U is that
   of the tempered potential).
 - R̂ between chains of the log-likelihoods of held-out inputs (split R̂, Gelman et al. 2013): 1 when the chains
@@ -16,11 +16,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
+from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.part import Part
-from dissensus.posterior.sghmc import SGHMC, SGHMCState
+from dissensus.posterior.sghmc import SGHMC
+from dissensus.posterior.sgld import SGLD
 
 __all__ = ["Diagnostics", "EpochReport", "SamplerHealth", "sampler_health", "split_rhat"]
 
@@ -62,34 +63,38 @@ class EpochReport:
 
 @dataclass(frozen=True)
 class Diagnostics:
-    """The reports of a run, and R̂ between its chains after each epoch."""
+    """The reports of a run, R̂ between its chains after each epoch, and what was tuned."""
 
     reports: tuple[EpochReport, ...] = ()
     rhat: Mapping[int, float] = field(default_factory=dict)
     """Median over held-out inputs, by epoch, from the first epoch that allows it."""
+    swag_scale: Mapping[int, float] = field(default_factory=dict)
+    """The scale of SWAG's Gaussian that held-out inputs chose, by chain."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
         return {
             "reports": [report.to_dict() for report in self.reports],
             "rhat": {str(epoch): value for epoch, value in self.rhat.items()},
+            **({"swag_scale": {str(c): s for c, s in self.swag_scale.items()}} if self.swag_scale else {}),
         }
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Diagnostics:
         """The inverse of :meth:`to_dict`."""
         reports = tuple(EpochReport.from_dict(report) for report in data["reports"])
-        return cls(reports, {int(epoch): value for epoch, value in data["rhat"].items()})
+        rhat = {int(epoch): value for epoch, value in data["rhat"].items()}
+        return cls(reports, rhat, {int(chain): s for chain, s in data.get("swag_scale", {}).items()})
 
 
 def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
     """The health of a network after an epoch of ``steps`` steps; ``None`` for what is not sampled."""
     rule, state = part.rule, part.state
-    if not isinstance(rule, SGHMC) or not isinstance(state, SGHMCState) or not part.weights.numel():
+    if not isinstance(rule, SGHMC | CyclicalSGHMC | SGLD) or not part.weights.numel():
         return None
-    kappa = state.mean_square.sqrt() * (rule.step_size**2 / (2 * rule.momentum_decay))
-    thermal = rule.step_size**2 * rule.inverse_scale(state)
-    kinetic = (state.momentum.square() / thermal).mean(dtype=torch.float64)
+    if isinstance(rule, CyclicalSGHMC) and not rule.sampled(state):
+        return None
+    kappa = rule.kappa(state)
     # torch.quantile refuses more than 2^24 numbers; sorting does not.
     ordered = kappa.sort().values
     low, middle, high = (float(ordered[int(q * (len(ordered) - 1))]) for q in (0.05, 0.5, 0.95))
@@ -98,7 +103,7 @@ def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
         middle,
         high,
         clamped_share=float((rule.noise_correction * kappa >= 1).double().mean()),
-        kinetic_temperature=float(kinetic),
+        kinetic_temperature=float(rule.kinetic_temperature(state)),
         configurational_temperature=float(part.virial) / steps,
     )
 

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.errors import DataError, DivergenceError
+from dissensus.errors import DataError, DivergenceError, SettingsError
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior.chain import Chain
@@ -18,12 +18,16 @@ from dissensus.posterior.checkpoint import Checkpoint, fingerprint
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, sampler_health, split_rhat
 from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.engine import engine_for
+from dissensus.posterior.fitted import fitted_draws
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.steady_memory import steady_memory
+from dissensus.posterior.swag import SWAG
 from dissensus.seeding import torch_stream
 
 __all__ = ["OnEpoch", "sample_posterior"]
 
 OnEpoch = Callable[[Sequence[EpochReport]], None]
+Weights = dict[str, Tensor]
 
 HELD_OUT_ROWS = 256  # enough for R̂; more would slow every epoch down
 HELD_OUT_SAMPLES = 8  # K of the log-likelihoods that the chains are watched by
@@ -48,11 +52,15 @@ def sample_posterior(
     """
     if len(data) == 0:
         raise DataError("there are no rows to train on")
+    tunes = isinstance(settings.decoder, SWAG) and settings.decoder.scale is None
+    if tunes and (held_out is None or len(held_out) == 0):
+        raise SettingsError("SWAG tunes its scale on held-out rows: pass held_out, or give it a scale")
     run = _Run(vae, data, settings, seed, held_out, checkpoint)
-    for epoch in range(run.finished + 1, settings.epochs + 1):
-        reports = run.epoch(epoch)
-        if on_epoch is not None:
-            on_epoch(reports)
+    with steady_memory():
+        for epoch in range(run.finished + 1, settings.epochs + 1):
+            reports = run.epoch(epoch)
+            if on_epoch is not None:
+                on_epoch(reports)
     return run.draws()
 
 
@@ -75,7 +83,7 @@ class _Run:
         self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
         self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)
-        self.kept: dict[tuple[int, int], dict[str, Tensor]] = {}
+        self.kept: dict[tuple[int, int], Weights] = {}
         self.reports: list[EpochReport] = []
         self.rhat: dict[int, float] = {}
         self.watched: list[Tensor] = []  # an epoch's held-out log-likelihoods (C, n), for R̂
@@ -117,13 +125,13 @@ class _Run:
 
     def draws(self) -> WeightDraws:
         """Everything kept, chain by chain."""
-        keys = sorted(self.kept)
+        drawn, scales = self._drawn()
         first = self.chains[0]
-        decoder = torch.stack([self.kept[key]["decoder"] for key in keys])
-        chain = np.array([c for c, _ in keys], dtype=np.int64)
+        decoder = torch.stack([weights["decoder"] for _, _, weights in drawn])
+        chain = np.array([c for c, _, _ in drawn], dtype=np.int64)
         if self.settings.encoder.samples:
-            encoder = torch.stack([self.kept[key]["encoder"] for key in keys])
-            encoder_of = np.arange(len(keys))
+            encoder = torch.stack([weights["encoder"] for _, _, weights in drawn])
+            encoder_of = np.arange(len(drawn))
         else:
             encoder = torch.stack([chain.encoder.weights.cpu() for chain in self.chains])
             encoder_of = chain
@@ -132,9 +140,22 @@ class _Run:
             first.encoder.parameters.layout.split(encoder),
             encoder_of.astype(np.int64),
             chain,
-            np.array([t for _, t in keys], dtype=np.int64),
-            Diagnostics(tuple(self.reports), dict(self.rhat)),
+            np.array([t for _, t, _ in drawn], dtype=np.int64),
+            Diagnostics(tuple(self.reports), dict(self.rhat), scales),
         )
+
+    def _drawn(self) -> tuple[list[tuple[int, int, Weights]], dict[int, float]]:
+        """Chain, epoch and weights of every draw; and by chain the scale of SWAG's Gaussian."""
+        if not self.settings.decoder.fitted:
+            return [(c, t, self.kept[c, t]) for c, t in sorted(self.kept)], {}
+        drawn, scales = [], {}
+        for chain in self.chains:
+            iterates = [self.kept[c, t] for c, t in sorted(self.kept) if c == chain.index]
+            fit = fitted_draws(chain, iterates, self.held_out, self.noise)
+            drawn += [(chain.index, self.settings.epochs, weights) for weights in fit.draws]
+            if fit.scale is not None:
+                scales[chain.index] = fit.scale
+        return drawn, scales
 
     def _watch(self) -> Tensor | None:
         """Log-likelihoods of the held-out rows under every chain (C, n)."""

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dissensus.posterior.chain import Chain
+from dissensus.posterior.threaded import ThreadedEngine
 
 __all__ = ["CapturedEngine", "EagerEngine", "Engine", "engine_for"]
 
@@ -75,6 +76,9 @@ class CapturedEngine:
         for chain in self.chains:
             self.graph.register_generator_state(chain.generator)
         # The kernels that are fastest for these shapes, chosen and warmed up before anything is recorded.
+        # Where convolutions may be done in TF32, as torch allows unless told otherwise, dense layers may be.
+        before = torch.backends.cuda.matmul.allow_tf32
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32
         with torch.backends.cudnn.flags(
             enabled=True,
             benchmark=True,
@@ -86,6 +90,7 @@ class CapturedEngine:
             torch.cuda.synchronize()
             with torch.cuda.graph(self.graph):
                 self._step_all()
+        torch.backends.cuda.matmul.allow_tf32 = before
         for chain, tensors in zip(self.chains, before, strict=True):
             chain.restore(tensors)
         self.captured_adapt = self.chains[0].adapt
@@ -102,4 +107,6 @@ class CapturedEngine:
 
 def engine_for(chains: Sequence[Chain]) -> Engine:
     """The fastest engine for the device the chains are on."""
-    return CapturedEngine(chains) if chains[0].data.is_cuda else EagerEngine(chains)
+    if chains[0].data.is_cuda:
+        return CapturedEngine(chains)
+    return ThreadedEngine(chains) if ThreadedEngine.pays(chains) else EagerEngine(chains)

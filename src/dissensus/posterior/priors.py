@@ -9,10 +9,12 @@ exact conditional, a Gibbs step:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
@@ -35,8 +37,27 @@ class GammaHyperprior:
     def resample(self, weights: Tensor, layout: Layout, random: np.random.Generator) -> Tensor:
         """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal within a tensor."""
         squares = [float(part.double().square().sum()) for part in layout.split(weights).values()]
-        sizes = np.asarray(layout.sizes, dtype=np.int64)
+        shapes, rates = self._conditional(squares, layout)
         # NumPy's gamma takes a scale, the inverse of the rate.
-        precisions = random.gamma(self.shape + sizes / 2, 1.0 / (self.rate + np.asarray(squares) / 2))
-        per_tensor = torch.as_tensor(precisions, dtype=torch.float32)
-        return per_tensor.repeat_interleave(torch.as_tensor(sizes)).to(weights.device)
+        return _per_weight(random.gamma(shapes, 1.0 / rates), layout).to(weights.device)
+
+    def expected(self, second_moment: Tensor, layout: Layout) -> Tensor:
+        """The precisions' mean (P,) where only E[w²] (P,) of the weights is known, as for a fitted Gaussian.
+
+        The best Gamma for λ then has the conditional's form with E‖w‖² in place of ‖w‖².
+        """
+        squares = [float(part.double().sum()) for part in layout.split(second_moment).values()]
+        shapes, rates = self._conditional(squares, layout)
+        return _per_weight(shapes / rates, layout).to(second_moment.device)
+
+    def _conditional(
+        self, squares: Sequence[float], layout: Layout
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Shape and rate for each tensor."""
+        sizes = np.asarray(layout.sizes, dtype=np.int64)
+        return self.shape + sizes / 2, self.rate + np.asarray(squares) / 2
+
+
+def _per_weight(precisions: NDArray[np.float64], layout: Layout) -> Tensor:
+    per_tensor = torch.as_tensor(precisions, dtype=torch.float32)
+    return per_tensor.repeat_interleave(torch.as_tensor(layout.sizes, dtype=torch.int64))

@@ -25,6 +25,7 @@ import torch
 from torch import Tensor
 
 from dissensus.errors import SettingsError
+from dissensus.posterior.scale import adapt_scale_, inverse_scale
 
 __all__ = ["SGHMC", "SGHMCState"]
 
@@ -61,6 +62,7 @@ class SGHMC:
     the scales were frozen can throw a chain out for good."""
 
     samples: ClassVar[bool] = True
+    fitted: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.step_size > 0:
@@ -77,10 +79,7 @@ class SGHMC:
         """One step in place; ``gradient`` (P,) is that of the full potential, ``noise`` (P,) is N(0, 1)."""
         tau, g, V, v = state
         if adapt:
-            rho = (tau + 1).reciprocal_()
-            tau.addcdiv_(tau * g.square(), V + self.floor, value=-1).add_(1)
-            g.add_(rho * (gradient - g))
-            V.add_(rho.mul_(gradient.square().sub_(V))).clamp_(min=self.floor)
+            adapt_scale_(tau, g, V, gradient, self.floor)
         m = self.inverse_scale(state)
         noise_variance = m * (2 * self.step_size**2 * self.momentum_decay)
         noise_variance.sub_(self.noise_correction * self.step_size**4).clamp_(min=0)
@@ -91,4 +90,13 @@ class SGHMC:
 
     def inverse_scale(self, state: SGHMCState) -> Tensor:
         """m = 1/(√V + δ), the preconditioner (P,)."""
-        return state.mean_square.sqrt().add_(self.floor).reciprocal_()
+        return inverse_scale(state.mean_square, self.floor)
+
+    def kappa(self, state: SGHMCState) -> Tensor:
+        """κ = ε²√V/(2α) (P,): above 1/c nothing is injected."""
+        return state.mean_square.sqrt() * (self.step_size**2 / (2 * self.momentum_decay))
+
+    def kinetic_temperature(self, state: SGHMCState) -> Tensor:
+        """The mean of v²/(ε²m): 1/(1 − α/2) when all is well."""
+        thermal = self.step_size**2 * self.inverse_scale(state)
+        return (state.momentum.square() / thermal).mean(dtype=torch.float64)

@@ -39,7 +39,8 @@ def test_matrices_have_a_row_a_draw_and_a_column_an_input():
     result = execute(key(), inputs)
     assert result.test.shape == (6, 24)  # 2 chains of 3 draws
     assert result.validation.shape == (6, 8)
-    assert result.typical.shape == (6, 6)
+    assert result.typical.shape == (6, 0)  # only plain VAEs are asked about training inputs
+    assert execute(key("vaes"), inputs).typical.shape[1] == 6
     assert result.inliers == 12
     assert (result.pictured[:8] < 12).all()
     assert (result.pictured[8:] >= 12).all()
@@ -89,7 +90,8 @@ def test_presets_share_what_they_do_not_change():
     assert key("vaes", "converged").name == key("vaes", "as-published").name
     assert key("background").name == key("background", step_size=0.5).name
     assert key("bvae1").name != key("bvae1", step_size=0.5).name
-    assert key("vaes").name != key("vaes", samples=3).name
+    assert key("vaes").name == key("vaes", samples=3).name != key("vaes", member_samples=3).name
+    assert key("bvae1").name == key("bvae1", member_samples=3).name != key("bvae1", samples=3).name
     assert key("vaes").name != key("vaes", latent_size=3).name
     assert key("vaes", seed=0).name != key("vaes", seed=1).name
     assert (

@@ -23,6 +23,7 @@ from dissensus.bench.paper.presets import BenchPreset, RunName
 from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
 from dissensus.bench.paper.run_result import RunResult
 from dissensus.likelihood import log_likelihoods, noise_floor
+from dissensus.likelihood.scorer import compiled_scorer
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
@@ -59,7 +60,7 @@ class RunKey:
         settings = {
             "sampling": self.preset.sampling(self.run).describe(),
             "model": architecture_config(self.preset.vae(self.benchmark.model)),
-            "importance_samples": self.preset.samples,
+            "importance_samples": self.preset.importance_samples(self.run),
             "sizes": asdict(self.sizes),
         }
         if self.run == "background":
@@ -82,9 +83,10 @@ class RunKey:
         """What the run costs, in the units of the progress bar."""
         sampling = self.preset.sampling(self.run)
         images = min(self.benchmark.training_images, self.sizes.training or self.benchmark.training_images)
-        scored = 2 * self.sizes.test + self.sizes.validation + self.sizes.typical
+        scored = 2 * self.sizes.test + self.sizes.validation + self.sizes.typical * (self.run == "vaes")
         training = sampling.chains * sampling.epochs * images * TRAINING
-        return (training + sampling.draws * scored * self.preset.samples * DECODING) * _weight(self.benchmark)
+        decodings = sampling.draws * scored * self.preset.importance_samples(self.run)
+        return (training + decodings * DECODING) * _weight(self.benchmark)
 
 
 def execute(
@@ -121,24 +123,22 @@ def execute(
         on_epoch=lambda reports: advance(len(reports) * len(training) * TRAINING),
     )
     trained = time.perf_counter()
-    K, noise_seed = key.preset.samples, stream_seed(key.seed, "paper", "scoring")
-    matrices = {
-        part: log_likelihoods(
-            vae,
-            draws,
-            data,
-            samples=K,
-            seed=noise_seed,
-            device=device,
-            on_tile=lambda pairs: advance(pairs * K * DECODING),
-        )
-        for part, data in (
-            ("test", inputs.test),
-            ("validation", inputs.validation),
-            ("typical", inputs.typical),
-        )
-    }
-    test = matrices["test"].values
+    K, noise_seed = key.preset.importance_samples(key.run), stream_seed(key.seed, "paper", "scoring")
+    # Typicality alone asks for likelihoods of training inputs, and only of plain VAEs.
+    typical = inputs.typical if key.run == "vaes" else inputs.typical[:0]
+    parts = (inputs.test, inputs.validation, typical)
+    matrix = log_likelihoods(
+        vae,
+        draws,
+        torch.cat(parts),
+        samples=K,
+        seed=noise_seed,
+        device=device,
+        on_tile=lambda pairs: advance(pairs * K * DECODING),
+        scorer=compiled_scorer,
+    )
+    ends = np.cumsum([len(part) for part in parts])[:-1]
+    test, validation, typical_values = np.split(matrix.values, ends, axis=1)
     pictured, pictures, reconstructions = _pictures(key, vae, draws, inputs, test)
     scored = time.perf_counter()
     info = {
@@ -148,8 +148,8 @@ def execute(
         "seconds": {"training": trained - started, "scoring": scored - trained},
         "diagnostics": {
             **run_diagnostics(draws),
-            **likelihood_summary(matrices["validation"].values),
-            "importance_sampling_error": float(np.median(matrices["test"].errors)),
+            **likelihood_summary(validation),
+            "importance_sampling_error": float(np.median(matrix.errors[:, : len(inputs.test)])),
             "noise_floor": noise_floor(
                 vae,
                 draws,
@@ -163,8 +163,8 @@ def execute(
     return RunResult(
         test=test,
         inliers=len(inputs.inliers),
-        validation=matrices["validation"].values,
-        typical=matrices["typical"].values,
+        validation=validation,
+        typical=typical_values,
         pictured=pictured,
         pictures=pictures,
         reconstructions=reconstructions,

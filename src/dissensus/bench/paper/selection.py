@@ -85,7 +85,7 @@ def compare(key: RunKey, *, device: torch.device) -> dict[str, Any]:
     except DivergenceError as error:
         return {"diverged": str(error)}
     seconds = time.perf_counter() - started
-    K, seed = key.preset.samples, stream_seed(key.seed, "paper", "scoring")
+    K, seed = key.preset.importance_samples(key.run), stream_seed(key.seed, "paper", "scoring")
     matrix = log_likelihoods(vae, draws, validation, samples=K, seed=seed, device=device)
     return {
         "diverged": None,

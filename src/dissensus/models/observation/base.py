@@ -36,6 +36,10 @@ class ObservationModel(ABC):
         """log p(x_d | parameters_d) for every dimension: (B, *S), in the parameters' dtype."""
 
     @abstractmethod
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        """sup log p(x_d | ·), the most that any parameters could give: (B, *S) in x's dtype."""
+
+    @abstractmethod
     def mean(self, parameters: Tensor) -> Tensor:
         """E[x | parameters]: (B, *S)."""
 
@@ -51,6 +55,15 @@ class ObservationModel(ABC):
         thousands of terms.
         """
         return self.log_prob_terms(x, parameters).flatten(1).sum(1, dtype=torch.float64)
+
+    @final
+    def best_log_prob(self, x: Tensor) -> Tensor:
+        """sup log p(x | ·) = Σ_d sup log p(x_d | ·), what a perfect decoder would give: (B,) in float64.
+
+        Inputs differ in it for reasons that no decoder can help: a grey pixel is never as likely as a black
+        one under Bernoulli. What a decoder falls short of it is comparable between inputs.
+        """
+        return self.best_log_prob_terms(x).flatten(1).sum(1, dtype=torch.float64)
 
     def to_config(self) -> dict[str, Any]:
         """The model as a plain dictionary: its name and its settings."""

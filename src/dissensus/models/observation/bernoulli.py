@@ -39,6 +39,11 @@ class Bernoulli(ObservationModel):
         logits = parameters[:, 0]
         return -F.binary_cross_entropy_with_logits(logits, x.to(logits.dtype), reduction="none")
 
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        """At p = x: x log x + (1 − x) log(1 − x), so that log p falls short of it by KL(x ‖ p): (B, *S)."""
+        best: Tensor = -torch.special.entr(x) - torch.special.entr(1 - x)
+        return best
+
     def mean(self, parameters: Tensor) -> Tensor:
         """p = σ(l): (B, *S)."""
         return parameters[:, 0].sigmoid()

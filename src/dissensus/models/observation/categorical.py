@@ -13,6 +13,10 @@ from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["Categorical"]
 
+# Logits whose exponentials are held at once where no gradient is wanted: on a CPU they should stay in the
+# caches, on a GPU they should fill the chip.
+_CPU_LOGITS, _GPU_LOGITS = 1 << 20, 1 << 27
+
 
 @dataclass(frozen=True)
 class Categorical(ObservationModel):
@@ -46,7 +50,11 @@ class Categorical(ObservationModel):
         k = (x * (self.levels - 1)).round().clamp(0, self.levels - 1).long()
         # A log-softmax would write all L log-probabilities to read one of them.
         chosen = parameters.gather(1, k.unsqueeze(1)).squeeze(1)
-        return chosen - parameters.logsumexp(1)
+        return chosen - _log_total(parameters)
+
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        """Zero: all probability on x's level: (B, *S)."""
+        return torch.zeros_like(x)
 
     def mean(self, parameters: Tensor) -> Tensor:
         """Σ_k p_k·k/(L−1): (B, *S)."""
@@ -57,3 +65,17 @@ class Categorical(ObservationModel):
         """By the Gumbel-max trick, values k/(L−1): (B, *S)."""
         waiting = torch.empty_like(parameters).exponential_(generator=generator)
         return (parameters - waiting.log()).argmax(1).to(parameters.dtype) / (self.levels - 1)
+
+
+def _log_total(parameters: Tensor) -> Tensor:
+    """The log of the sum over levels, (B, L, *S) → (B, *S), a few rows at a time.
+
+    torch's own function writes the exponentials of all it is given: a second copy of what is by far the
+    largest tensor of a model. A compiler needs no such help, and gradients are as large anyway.
+    """
+    if torch.is_grad_enabled() or torch.compiler.is_compiling() or not parameters.numel():
+        return parameters.logsumexp(1)
+    most = _CPU_LOGITS if parameters.device.type == "cpu" else _GPU_LOGITS
+    rows = max(1, most // parameters[0].numel())
+    parts = parameters.split(rows)  # type: ignore[no-untyped-call]
+    return torch.cat([part.logsumexp(1) for part in parts]) if len(parts) > 1 else parameters.logsumexp(1)

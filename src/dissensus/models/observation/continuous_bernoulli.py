@@ -15,6 +15,9 @@ __all__ = ["ContinuousBernoulli"]
 # Around l = 0 the closed forms are 0/0; below this |l| their series are exact to double precision.
 _SERIES_BELOW = 0.25
 
+# Newton steps to the logit whose mean is x. From the start below, five reach double precision.
+_NEWTON_STEPS = 5
+
 
 @dataclass(frozen=True)
 class ContinuousBernoulli(ObservationModel):
@@ -29,6 +32,10 @@ class ContinuousBernoulli(ObservationModel):
     """
 
     name: ClassVar[str] = "continuous-bernoulli"
+
+    LARGEST_LOGIT: ClassVar[float] = 512.0
+    """Where the best likelihood of a 0 or a 1 is taken, as if no decoder went further: beyond, it still grows
+    without bound, but half of the mass lies within a third of one of 256 grey levels."""
 
     @property
     def parameters_per_dimension(self) -> int:
@@ -49,6 +56,20 @@ class ContinuousBernoulli(ObservationModel):
         far = -(1 - x) * l_large.relu() - x * (-l_large).relu() - (-torch.expm1(-a) / a).log()
         return torch.where(small, near, far)
 
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        r"""At the logit whose mean is x, or at ±:attr:`LARGEST_LOGIT`: (B, *S).
+
+        With m = min(x, 1 − x) the logit is ∓a, and a solves 1/a − 1/(eᵃ − 1) = m. The left side is convex and
+        falls, so Newton's method never steps over the solution from its left, and 1/m is a start that takes
+        one step to get there.
+        """
+        m = torch.minimum(x, 1 - x).double()
+        a = (1 / m).clamp(max=self.LARGEST_LOGIT)
+        for _ in range(_NEWTON_STEPS):
+            excess = self.mean(-a.unsqueeze(1)) - m
+            a = (a + excess / _variance(a)).clamp(0, self.LARGEST_LOGIT)
+        return self.log_prob_terms(m, -a.unsqueeze(1)).to(x.dtype)
+
     def mean(self, parameters: Tensor) -> Tensor:
         """1/(1 − e⁻ˡ) − 1/l: (B, *S)."""
         small, l_small, l_large = _split(parameters[:, 0])
@@ -65,6 +86,16 @@ class ContinuousBernoulli(ObservationModel):
         a = logits.abs().clamp(min=1e-6)  # uniform at l = 0, to the same precision
         below_half = torch.log1p(u * torch.expm1(-a)) / -a  # a draw at −a; mirrored for positive l
         return torch.where(logits > 0, 1 - below_half, below_half).clamp(0, 1)
+
+
+def _variance(logits: Tensor) -> Tensor:
+    """The variance of x given logits: 1/l² − 1/(4 sinh²(l/2)), of any shape."""
+    small, l_small, l_large = _split(logits)
+    s = l_small.square()
+    near = 1 / 12 - s * (1 / 240 - s * (1 / 6048 - s / 172800))
+    a = l_large.abs()
+    e = torch.exp(-a)
+    return torch.where(small, near, 1 / a.square() - e / (1 - e).square())
 
 
 def _split(logits: Tensor) -> tuple[Tensor, Tensor, Tensor]:

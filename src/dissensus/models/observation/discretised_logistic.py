@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -61,6 +62,15 @@ class DiscretisedLogistic(ObservationModel):
         above_lower = torch.where(lowest, 0.0, F.logsigmoid(half - centred))
         width = torch.where(lowest | highest, 0.0, (-torch.expm1(-2 * half)).log())
         return below_upper + above_lower + width
+
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        """At μ = x and the smallest s: log tanh(w/4s) for bins of width w = 1/(L−1): (B, *S).
+
+        The first and the last bin reach to infinity, and so may μ: zero.
+        """
+        k = (x * (self.levels - 1)).round()
+        inside = math.log(math.tanh(0.25 / (self.levels - 1) * math.exp(_REACH - _CENTRE)))
+        return torch.where((k <= 0) | (k >= self.levels - 1), torch.zeros_like(x), inside)
 
     def mean(self, parameters: Tensor) -> Tensor:
         """E[k]/(L−1) with E[k] = Σ_{k≥1} P(K ≥ k), one level at a time: (B, *S)."""

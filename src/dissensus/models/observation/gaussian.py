@@ -62,6 +62,11 @@ class Gaussian(ObservationModel):
         sigma = self._learned_scale(parameters)
         return -0.5 * (error / sigma).square() - sigma.log() - 0.5 * math.log(2 * math.pi)
 
+    def best_log_prob_terms(self, x: Tensor) -> Tensor:
+        """At μ = x and the fixed or the smallest scale: −log σ − ½ log 2π: (B, *S)."""
+        sigma = self.scale if self.scale is not None else self.floor
+        return torch.full_like(x, -math.log(sigma) - 0.5 * math.log(2 * math.pi))
+
     def mean(self, parameters: Tensor) -> Tensor:
         """μ: (B, *S)."""
         return parameters[:, 0]

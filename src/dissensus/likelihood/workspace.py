@@ -1,0 +1,65 @@
+"""Copies of a VAE to load draws into, kept from call to call: making one takes as long as scoring with it."""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from weakref import WeakKeyDictionary
+
+import torch
+from torch import Tensor, nn
+
+from dissensus.models import VAE
+from dissensus.posterior import load_weights
+
+__all__ = ["use_weights", "workspace"]
+
+_Key = tuple[torch.device, tuple[int, ...]]
+
+_lock = threading.Lock()
+_free: WeakKeyDictionary[VAE, dict[_Key, list[VAE]]] = WeakKeyDictionary()
+
+
+@contextmanager
+def workspace(vae: VAE, device: torch.device) -> Iterator[VAE]:
+    """A copy of ``vae`` on ``device`` that nobody else uses meanwhile; its weights are whatever they were.
+
+    Any number of threads may ask at once: each gets its own. Copies live as long as the VAE does.
+    """
+    key = (device, tuple(map(id, vae.modules())))  # a network that was exchanged needs another copy
+    with _lock:
+        waiting = _free.setdefault(vae, {}).setdefault(key, [])
+        own = waiting.pop() if waiting else None
+    if own is None:
+        own = copy.deepcopy(vae).to(device)
+    else:
+        _take_over_the_rest(own, vae)
+    try:
+        yield own
+    finally:
+        with _lock:
+            waiting.append(own)
+
+
+def _take_over_the_rest(own: VAE, vae: VAE) -> None:
+    """What is no part of a draw (frozen weights, buffers) may have changed since the copy was made."""
+    rest = {name: p for name, p in vae.named_parameters() if not p.requires_grad} | dict(vae.named_buffers())
+    if rest:
+        state = own.state_dict(keep_vars=True)
+        with torch.no_grad():
+            for name, value in rest.items():
+                if name in state:
+                    state[name].copy_(value)
+
+
+def use_weights(module: nn.Module, weights: Mapping[str, Tensor], device: torch.device) -> None:
+    """Gives a module named weights: on a CPU without a copy, elsewhere into the module's own memory."""
+    if device.type != "cpu":
+        load_weights(module, weights)
+        return
+    for name, parameter in module.named_parameters():
+        if name in weights:
+            own = weights[name]
+            parameter.data = own if own.dtype == parameter.dtype else own.to(parameter.dtype)

@@ -1,0 +1,128 @@
+r"""Cyclical SGHMC (Zhang et al. 2020): in every cycle the step size falls from its largest value to zero.
+
+With t epochs gone of a cycle of L,
+
+.. math:: \varepsilon_t^2 = \tfrac12 \varepsilon^2 \big( \cos(\pi t / L) + 1 \big)
+
+Long steps at the start of a cycle carry the chain to another mode, short ones at its end sample it. While it
+explores (the first E epochs) no noise is injected and the scales adapt; after that a step is one of
+:mod:`dissensus.posterior.sghmc` with step size ε_t and frozen scales, and draws are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import torch
+from torch import Tensor
+
+from dissensus.errors import SettingsError
+from dissensus.posterior.scale import adapt_scale_, inverse_scale
+
+__all__ = ["CyclicalSGHMC", "CyclicalState"]
+
+
+class CyclicalState(NamedTuple):
+    """What is carried from step to step: SGHMC's state, each (P,), and three numbers ().
+
+    The clock is on the device, so that a captured step moves it on when it is replayed.
+    """
+
+    memory: Tensor
+    mean_gradient: Tensor
+    mean_square: Tensor
+    momentum: Tensor
+    position: Tensor
+    """t: how many epochs of the cycle are gone."""
+    pace: Tensor
+    """How much of an epoch a step is."""
+    heat: Tensor
+    """What thermal motion would make of v²/m by now, the steps having been of many sizes."""
+
+
+@dataclass(frozen=True)
+class CyclicalSGHMC:
+    """Settings of the sampler, and its step. The same letters mean the same as in SGHMC."""
+
+    cycle: int
+    """L, in epochs."""
+    exploration: int
+    """E, in epochs."""
+    step_size: float = 1e-2
+    """ε, the largest."""
+    momentum_decay: float = 0.05
+    noise_correction: float = 1.0
+    floor: float = 1e-8
+    bound: float = 100.0
+
+    samples: ClassVar[bool] = True
+    fitted: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not self.step_size > 0:
+            raise SettingsError(f"CyclicalSGHMC's step_size must be above 0, got {self.step_size}")
+        if not 0 < self.momentum_decay < 1:
+            raise SettingsError(
+                f"CyclicalSGHMC's momentum_decay must lie between 0 and 1, got {self.momentum_decay}"
+            )
+        if not 1 <= self.exploration < self.cycle:
+            raise SettingsError(
+                f"exploration={self.exploration} must leave epochs to sample in a cycle={self.cycle}, "
+                "and be at least 1"
+            )
+
+    def init(self, weights: Tensor) -> CyclicalState:
+        """The state before the first step, for flat weights (P,)."""
+        one = torch.ones_like(weights)
+        position, pace, heat = torch.zeros(3, dtype=torch.float64, device=weights.device)
+        return CyclicalState(
+            one.clone(), one.clone(), one.clone(), torch.zeros_like(weights), position, pace, heat
+        )
+
+    def begin_epoch(self, state: CyclicalState, epoch: int, steps: int) -> None:
+        """Sets the clock to the start of epoch ``epoch`` (counted from 1) of ``steps`` steps."""
+        state.position.fill_((epoch - 1) % self.cycle)
+        state.pace.fill_(1 / steps)
+
+    def step_(
+        self, state: CyclicalState, weights: Tensor, gradient: Tensor, noise: Tensor, adapt: bool
+    ) -> None:
+        """One step in place; ``gradient`` (P,) is that of the full potential, ``noise`` (P,) is N(0, 1)."""
+        tau, g, V, v, position, pace, heat = state
+        if adapt:
+            adapt_scale_(tau, g, V, gradient, self.floor)
+        m, retained = self.inverse_scale(state), 1 - self.momentum_decay
+        eps2 = self._squared_step_size(position)
+        sampling = (position >= self.exploration).to(eps2.dtype)
+        injected = 2 * self.momentum_decay * sampling * eps2
+        noise_variance = m * injected.to(m.dtype)
+        noise_variance.sub_((self.noise_correction * sampling * eps2.square()).to(m.dtype)).clamp_(min=0)
+        v.mul_(retained)
+        v.sub_((m * gradient).clamp_(-self.bound, self.bound).mul_(eps2.to(m.dtype)))
+        v.addcmul_(noise_variance.sqrt_(), noise)
+        weights.add_(v)
+        heat.mul_(retained**2).add_(injected)
+        position.add_(pace)
+
+    def inverse_scale(self, state: CyclicalState) -> Tensor:
+        """m = 1/(√V + δ), the preconditioner (P,)."""
+        return inverse_scale(state.mean_square, self.floor)
+
+    def sampled(self, state: CyclicalState) -> bool:
+        """Whether the last step was one of a sampling stage."""
+        return float(state.position - state.pace / 2) > self.exploration
+
+    def kappa(self, state: CyclicalState) -> Tensor:
+        """κ = ε_t²√V/(2α) (P,) at this point of the cycle."""
+        eps2 = self._squared_step_size(state.position) / (2 * self.momentum_decay)
+        return state.mean_square.sqrt() * eps2.to(state.mean_square.dtype)
+
+    def kinetic_temperature(self, state: CyclicalState) -> Tensor:
+        """The mean of v² over what thermal motion gives, in SGHMC's units: 1/(1 − α/2) when all is well."""
+        share = (state.momentum.square() / self.inverse_scale(state)).mean(dtype=torch.float64)
+        return share / (state.heat * (1 - self.momentum_decay / 2))
+
+    def _squared_step_size(self, position: Tensor) -> Tensor:
+        return 0.5 * self.step_size**2 * (torch.cos(position * (math.pi / self.cycle)) + 1)

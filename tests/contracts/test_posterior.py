@@ -1,0 +1,192 @@
+"""What every posterior must do, checked on all of them by one class."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from dissensus.likelihood import log_likelihoods
+from dissensus.models import VAE, Gaussian, build_vae
+from dissensus.posterior import (
+    POSTERIORS,
+    SamplingSettings,
+    WeightDraws,
+    posterior_settings,
+    sample_posterior,
+)
+from dissensus.posterior.draws import Stack
+
+BUDGET = {"epochs": 6, "draws": 4, "chains": 2, "batch_size": 100}
+CASES = [(name, variant) for name in POSTERIORS for variant in (1, 2)]
+
+
+def flat(stacks: Mapping[str, Stack]) -> torch.Tensor:
+    """All stacks side by side (M, P)."""
+    return torch.cat([stack[:].flatten(1) for stack in stacks.values()], dim=1)
+
+
+def same(a: WeightDraws, b: WeightDraws) -> bool:
+    """Whether two runs gave the same draws to the last bit."""
+    pairs = [(a.decoder, b.decoder), (a.encoder, b.encoder)]
+    return all(torch.equal(flat(x), flat(y)) for x, y in pairs if x or y) and all(
+        np.array_equal(getattr(a, name), getattr(b, name)) for name in ("encoder_of", "chain", "epoch")
+    )
+
+
+@pytest.fixture(scope="module")
+def data() -> torch.Tensor:
+    """200 points near a plane in six dimensions."""
+    random = torch.Generator().manual_seed(0)
+    plane = torch.randn(2, 6, generator=random)
+    return torch.randn(200, 2, generator=random) @ plane + 0.1 * torch.randn(200, 6, generator=random)
+
+
+@pytest.fixture(scope="module")
+def vae() -> VAE:
+    random = torch.Generator().manual_seed(1)
+    return build_vae((6,), latent_size=2, widths=(8,), observation=Gaussian(scale=0.5), generator=random)
+
+
+@pytest.mark.parametrize(("name", "variant"), CASES, ids=[f"{name}-{v}" for name, v in CASES])
+class TestEveryPosterior:
+    @pytest.fixture
+    def settings(self, name: str, variant: int) -> SamplingSettings:
+        return posterior_settings(name, variant=variant, **BUDGET)
+
+    def run(self, vae: VAE, data: torch.Tensor, settings: SamplingSettings, **rest) -> WeightDraws:
+        return sample_posterior(vae, data, settings, **{"seed": 0, "held_out": data[:40], **rest})
+
+    def test_draws_have_the_promised_number_shapes_and_finite_values(self, vae, data, settings, name):
+        draws = self.run(vae, data, settings)
+        expected = BUDGET["chains"] if name == "ensemble" else BUDGET["draws"]
+        assert len(draws) == settings.draws == expected
+        assert draws.chain.tolist() == sorted(draws.chain.tolist())
+        assert set(draws.chain.tolist()) == {0, 1}
+        assert (draws.epoch <= settings.epochs).all()
+        encoders = len(draws) if settings.encoder.samples else 2
+        for network, stacks, count in (
+            (vae.decoder, draws.decoder, len(draws)),
+            (vae.encoder, draws.encoder, encoders),
+        ):
+            shapes = {key: tuple(stack[:].shape) for key, stack in stacks.items()}
+            assert shapes == {key: (count, *p.shape) for key, p in network.named_parameters()}
+            assert torch.isfinite(flat(stacks)).all()
+            assert len(torch.unique(flat(stacks), dim=0)) == count
+        assert draws.encoder_of.tolist() == (
+            list(range(len(draws))) if settings.encoder.samples else draws.chain.tolist()
+        )
+        values = log_likelihoods(vae, draws, data[:5], samples=4).values
+        assert values.shape == (len(draws), 5)
+        assert np.isfinite(values).all()
+
+    def test_variants_treat_the_encoder_as_they_say(self, settings, name, variant):
+        assert settings.encoder.samples == (variant == 2 and name != "ensemble")
+        if variant == 2:
+            assert settings.encoder == settings.decoder
+
+    def test_same_seed_same_bits_other_seed_other_draws(self, vae, data, settings):
+        first = self.run(vae, data, settings)
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(99)
+            assert same(first, self.run(vae, data, settings))
+        assert not (flat(first.decoder) == flat(self.run(vae, data, settings, seed=1).decoder)).any()
+
+    def test_more_chains_do_not_change_the_first_ones(self, vae, data, settings):
+        both, one = (self.run(vae, data, settings.with_(chains=chains)) for chains in (2, 1))
+        assert same(one, both.select(np.flatnonzero(both.chain == 0)))
+
+    def test_resumes_to_the_same_bits(self, vae, data, settings, tmp_path):
+        whole = self.run(vae, data, settings)
+        for stop in (3, 5, 6):  # exploring or burning in, drawing, and after the last epoch
+
+            def interrupt(reports, stop=stop):
+                if reports[0].epoch == stop:
+                    raise KeyboardInterrupt
+
+            folder, seen = tmp_path / str(stop), []
+            with pytest.raises(KeyboardInterrupt):
+                self.run(vae, data, settings, checkpoint=folder, on_epoch=interrupt)
+            resumed = self.run(vae, data, settings, checkpoint=folder, on_epoch=seen.append)
+            assert len(seen) == settings.epochs - stop
+            assert same(resumed, whole)
+            bare = [
+                [dataclasses.replace(report, seconds=0) for report in run.diagnostics.reports]
+                for run in (whole, resumed)
+            ]
+            assert bare[0] == bare[1]
+            assert resumed.diagnostics.swag_scale == whole.diagnostics.swag_scale
+
+    def test_leaves_model_data_and_global_randomness_alone(self, vae, data, settings):
+        weights = [p.clone() for p in vae.parameters()]
+        rows, state = data.clone(), torch.random.get_rng_state()
+        self.run(vae, data, settings)
+        assert all(torch.equal(a, b) for a, b in zip(weights, vae.parameters(), strict=True))
+        assert not any(layer._forward_hooks for layer in vae.modules())
+        assert torch.equal(data, rows)
+        assert torch.equal(state, torch.random.get_rng_state())
+
+    def test_description_is_json_and_tells_posteriors_apart(self, settings, name, variant):
+        described = json.loads(json.dumps(settings.describe()))
+        others = {
+            json.dumps(posterior_settings(other, variant=v, **BUDGET).describe())
+            for other, v in CASES
+            if other != name or (v != variant and name != "ensemble")
+        }
+        assert json.dumps(described) not in others
+
+    def test_it_learns(self, vae, data, name, variant):
+        """The draws explain held-out rows far better than untrained weights do."""
+        settings = posterior_settings(
+            name, variant=variant, epochs=60, draws=2, batch_size=20, step_size=2e-2, learning_rate=5e-3
+        )
+        draws = self.run(vae, data[:150], settings, held_out=data[150:])
+        values = log_likelihoods(vae, draws, data[150:], samples=16).values
+        untrained = log_likelihoods(
+            vae, self.run(vae, data[:150], SamplingSettings.ensemble(1, 1, batch_size=150)), data[150:]
+        )
+        # Two latents reach about −7 nats a row.
+        assert np.median(values) > -12
+        assert np.median(untrained.values) < -15
+
+    def test_networks_of_any_kind(self, data, settings):
+        """An encoder without weights, a decoder with a weight that belongs to no known layer."""
+
+        class Weightless(nn.Module):
+            def forward(self, x):
+                return x[:, :2], x.new_full((len(x), 2), -1.0)
+
+        class Bias(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.layer, self.bias = nn.Linear(2, 6, bias=False), nn.Parameter(torch.zeros(6))
+
+            def forward(self, z):
+                return self.layer(z) + self.bias
+
+        own = VAE(Weightless(), Bias(), Gaussian(scale=0.5), (6,), 2)
+        draws = self.run(own, data, settings)
+        assert draws.encoder == {}
+        assert torch.isfinite(flat(draws.decoder)).all()
+        assert len(torch.unique(flat(draws.decoder), dim=0)) == len(draws)
+
+
+def test_fitted_posteriors_differ_in_draws_not_in_their_fit(vae, data):
+    """More draws of the same fit begin with the fewer."""
+    for name in ("swag", "variational"):
+        few, many = (
+            sample_posterior(
+                vae,
+                data,
+                posterior_settings(name, epochs=6, draws=draws, batch_size=50),
+                seed=0,
+                held_out=data[:30],
+            )
+            for draws in (2, 5)
+        )
+        assert torch.equal(flat(few.decoder), flat(many.decoder)[:2])
