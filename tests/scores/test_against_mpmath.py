@@ -8,8 +8,10 @@ from dissensus.scores import (
     effective_sample_size,
     entropy,
     ess_disagreement,
+    interquartile_range,
     kl_to_uniform,
     mean_log_likelihood,
+    median_absolute_deviation,
     mixture_log_likelihood,
     std_of_log_likelihood,
     waic,
@@ -50,6 +52,26 @@ def exact_mixture(column):
     return -mpmath.log(mpmath.fsum(mpmath.exp(mpmath.mpf(float(v))) for v in column) / len(column))
 
 
+def exact_quantile(numbers, share):
+    """Linear between the order statistics, the first at 0 and the last at 1."""
+    ordered = sorted(numbers)
+    place = mpmath.mpf(share) * (len(ordered) - 1)
+    below = int(mpmath.floor(place))
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below])
+
+
+def exact_mad(column):
+    numbers = [mpmath.mpf(float(value)) for value in column]
+    middle = exact_quantile(numbers, 0.5)
+    return exact_quantile([abs(number - middle) for number in numbers], 0.5)
+
+
+def exact_iqr(column):
+    numbers = [mpmath.mpf(float(value)) for value in column]
+    return exact_quantile(numbers, 0.75) - exact_quantile(numbers, 0.25)
+
+
 DEFINITIONS = [
     (effective_sample_size, exact_ess),
     (ess_disagreement, lambda column: -mpmath.log(1 - 1 / exact_ess(column))),
@@ -58,6 +80,8 @@ DEFINITIONS = [
     (std_of_log_likelihood, lambda column: mpmath.sqrt(exact_variance(column))),
     (mean_log_likelihood, lambda column: -exact_mean(column)),
     (mixture_log_likelihood, exact_mixture),
+    (median_absolute_deviation, exact_mad),
+    (interquartile_range, exact_iqr),
     (waic, lambda column: exact_variance(column) - exact_mean(column)),
 ]
 

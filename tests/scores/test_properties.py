@@ -12,7 +12,9 @@ from dissensus.scores import (
     effective_sample_size,
     entropy,
     ess_disagreement,
+    interquartile_range,
     kl_to_uniform,
+    median_absolute_deviation,
     score,
     std_of_log_likelihood,
 )
@@ -36,6 +38,11 @@ def weights_of(matrix):
 def fitted(name, inliers):
     chosen = score(name)
     return chosen.fit(inliers) if isinstance(chosen, FittedScore) else chosen
+
+
+def tolerance(name):
+    """What is fitted on a handful of inliers divides by numbers that are small beside the log-likelihoods."""
+    return 1e-7 if isinstance(score(name), FittedScore) else 1e-12
 
 
 @thorough
@@ -73,7 +80,7 @@ def test_no_ties_among_gaps_at_which_effective_sample_size_is_one(ranking):
     assert np.unique(ranking(matrix)).size == 2000
 
 
-@pytest.mark.parametrize("ranking", DISAGREEMENT)
+@pytest.mark.parametrize("ranking", [*DISAGREEMENT, median_absolute_deviation, interquartile_range])
 @thorough
 @given(likelihood_matrices(), st.integers(-3000, 3000))
 def test_disagreement_ignores_a_constant_added_to_a_column(ranking, matrix, shift):
@@ -85,8 +92,8 @@ def test_disagreement_ignores_a_constant_added_to_a_column(ranking, matrix, shif
 @given(likelihood_matrices(), st.randoms(use_true_random=False))
 def test_scores_ignore_the_order_of_the_draws(name, matrix, random):
     order = random.sample(range(matrix.shape[0]), matrix.shape[0])
-    chosen = fitted(name, matrix)
-    np.testing.assert_allclose(chosen(matrix[order]), chosen(matrix), rtol=1e-12, atol=1e-12)
+    permuted = fitted(name, matrix[order])(matrix[order])
+    np.testing.assert_allclose(permuted, fitted(name, matrix)(matrix), rtol=tolerance(name), atol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["ess", "kl", "entropy"])
@@ -102,7 +109,7 @@ def test_weight_scores_are_the_same_bits_for_any_order_of_the_draws(name):
 def test_an_input_scores_the_same_alone_as_in_a_batch(name, matrix):
     chosen = fitted(name, matrix)
     alone = np.concatenate([chosen(matrix[:, [n]]) for n in range(matrix.shape[1])])
-    np.testing.assert_allclose(alone, chosen(matrix), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(alone, chosen(matrix), rtol=tolerance(name), atol=1e-12)
 
 
 @pytest.mark.parametrize("ranking", DISAGREEMENT)

@@ -6,15 +6,27 @@ import pytest
 from dissensus.errors import DataError, SettingsError
 from dissensus.scores import SCORES, FittedScore, Typicality, ess_disagreement, mixture_log_likelihood, score
 
+NAMES = (
+    *("ess", "kl", "entropy", "std", "mad", "iqr", "whitened", "relative-std"),
+    *("mean-ll", "mixture-ll", "waic", "typicality"),
+)
+
 
 def test_names_are_the_documented_ones():
-    assert set(SCORES) == {"ess", "kl", "entropy", "std", "mean-ll", "mixture-ll", "waic", "typicality"}
+    assert set(SCORES) == set(NAMES)
 
 
 def test_every_score_has_a_one_line_description():
     descriptions = [entry.description for entry in SCORES.values()]
     assert all(text and "\n" not in text for text in descriptions)
     assert len(set(descriptions)) == len(SCORES)
+
+
+def test_every_score_says_what_it_costs_and_fitted_ones_that_they_need_inliers():
+    for entry in SCORES.values():
+        assert entry.cost
+        assert "\n" not in entry.cost
+        assert ("to fit on" in entry.cost) == isinstance(entry.make(), FittedScore)
 
 
 def test_names_cannot_be_changed_from_outside():
@@ -31,7 +43,7 @@ def test_lookup_gives_functions_as_they_are_and_fitted_scores_anew():
 
 @pytest.mark.parametrize("name", ["ESS", "", None, ["ess"]])
 def test_unknown_name_lists_the_known_ones(name):
-    with pytest.raises(SettingsError, match="ess, kl, entropy, std, mean-ll, mixture-ll, waic, typicality"):
+    with pytest.raises(SettingsError, match=", ".join(NAMES)):
         score(name)
 
 

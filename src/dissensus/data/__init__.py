@@ -6,6 +6,7 @@ Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W
 from dissensus.data.arrays import read_array
 from dissensus.data.chunks import ArrayStream, Chunk, InputStream, PictureStream
 from dissensus.data.cifar10 import read_cifar10
+from dissensus.data.complexity import code_length
 from dissensus.data.dataset import Dataset
 from dissensus.data.download import Progress, download_file, download_members
 from dissensus.data.folders import ImageFolder, is_pattern
@@ -53,6 +54,7 @@ __all__ = [
     "TableFile",
     "blurred",
     "check_images",
+    "code_length",
     "constant",
     "dataset_places",
     "digits",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -41,14 +42,20 @@ def image_suffixes() -> dict[str, str]:
 
 
 def read_image(
-    path: str | Path | BytesIO, *, size: tuple[int, int] | None = None, channels: int | None = None
+    path: str | Path | BytesIO,
+    *,
+    size: tuple[int, int] | None = None,
+    channels: int | None = None,
+    formats: Sequence[str] | None = None,
+    most_pixels: int | None = None,
 ) -> NDArray[np.uint8]:
     """Pixels (H, W) if grey, (H, W, 3) if RGB, of a file or of a file's bytes.
 
     ``size`` is (H, W) and resizes bilinearly; ``channels`` is 1 or 3, or None to follow the file: pictures
     stored as black and white or grey are grey, all others (palettes too) are RGB. Transparent parts are laid
     over white, 16 bits are rounded to 8, the camera's orientation is applied, and of an animation the first
-    frame is taken.
+    frame is taken. ``formats`` are Pillow's names of those to read (default: all), ``most_pixels`` is how
+    many a picture may have, which is checked before it is unpacked.
     """
     from PIL import Image, ImageOps
 
@@ -62,7 +69,12 @@ def read_image(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", Image.DecompressionBombWarning)
-            with Image.open(source, formats=sorted(set(image_suffixes().values()))) as stored:
+            with Image.open(source, formats=formats or sorted(set(image_suffixes().values()))) as stored:
+                if most_pixels is not None and stored.width * stored.height > most_pixels:
+                    raise DataError(
+                        f"{path} has {stored.width}×{stored.height} pixels, and {most_pixels} in all are the "
+                        "most: make it smaller."
+                    )
                 stored.load()
                 upright = ImageOps.exif_transpose(stored)
                 visible = _eight_bits(upright, path)

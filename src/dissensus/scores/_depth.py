@@ -1,0 +1,249 @@
+"""How far a point lies from inliers whose coordinates are all normal scores: one class a notion of far."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Protocol, Self
+
+import numpy as np
+from scipy.special import logsumexp
+
+from dissensus.errors import DataError
+from dissensus.scores._matrix import FloatArray
+
+__all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth", "NeighbourDepth"]
+
+LEAST_SHRINKAGE = 0.02  # two statistics that always agree must not make a distance of their rounding errors
+PARTS, INLIERS_A_NUMBER = (
+    6,
+    5,
+)  # Gaussians of a mixture; fewer, if there are not so many inliers for each mean
+FOLDS = 10
+NEIGHBOUR = 10  # the one whose distance is taken
+MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
+CHUNK = 1 << 22  # distances at a time
+
+
+class Depth(Protocol):
+    """Normal scores (N, J) in, N distances out; larger = further from the inliers it was fitted on."""
+
+    def fit(self, z: FloatArray, /) -> FloatArray:
+        """Learn from the normal scores (n, J) of inliers, and say how far each is from the others (n,)."""
+        ...
+
+    def __call__(self, z: FloatArray, /) -> FloatArray:
+        """Distances (N,)."""
+        ...
+
+    def state(self) -> dict[str, FloatArray]:
+        """What was learnt, as named arrays."""
+        ...
+
+    def restore(self, state: Mapping[str, FloatArray], /) -> Self:
+        """Take back what ``state`` gave."""
+        ...
+
+
+class GaussianDepth:
+    r"""The squared Mahalanobis distance :math:`z^\top R^{-1} z` with the inliers' shrunk correlation R.
+
+    :math:`R = (1 - λ)\hat R + λ I`, with λ after Schäfer and Strimmer (2005), the summed variance of the
+    correlations over their summed squares, and at least 0.02.
+    """
+
+    whitener_: FloatArray
+    """W (J, J) with WᵀW = R⁻¹."""
+
+    def fit(self, z: FloatArray) -> FloatArray:
+        """Learn the correlation."""
+        return _out_of_fold(self, z)
+
+    def _fit(self, z: FloatArray) -> None:
+        self.whitener_ = _whitener(z)
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Distances (N,)."""
+        return _squared_lengths(z @ self.whitener_.T)
+
+    def state(self) -> dict[str, FloatArray]:
+        """W."""
+        return {"whitener": self.whitener_}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+        """Take back what ``state`` gave."""
+        arrays = _arrays(state, "whitener")
+        (self.whitener_,) = arrays
+        _check_shapes(arrays, ("J", "J"))
+        return self
+
+
+class MixtureDepth:
+    r"""The negative log density :math:`-\log \sum_k π_k N(z; μ_k, Σ_k)` of a mixture of up to six Gaussians.
+
+    Found by expectation maximisation from k-means with a fixed seed. Inliers of several kinds need not lie
+    around one centre.
+    """
+
+    log_weights_: FloatArray
+    """log π_k − ½ log det(2πΣ_k): (k,)."""
+    means_: FloatArray
+    """(k, J)"""
+    whiteners_: FloatArray
+    """W_k (k, J, J) with W_kᵀW_k = Σ_k⁻¹."""
+
+    def fit(self, z: FloatArray) -> FloatArray:
+        """Learn the mixture."""
+        return _out_of_fold(self, z)
+
+    def _fit(self, z: FloatArray) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.mixture import GaussianMixture
+
+        n, J = z.shape
+        parts = int(np.clip(n // (INLIERS_A_NUMBER * J), 1, PARTS))
+        if n == 1:
+            z = np.repeat(z, 2, axis=0)  # of one inlier the mean can be known
+        mixture = GaussianMixture(parts, reg_covar=LEAST_SHRINKAGE, random_state=0, n_init=2, max_iter=300)
+        with warnings.catch_warnings():
+            # Duplicates leave k-means with fewer centres than asked for, and a mixture that still moves after
+            # so many steps is as good as another: neither is anything to act on.
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            mixture.fit(z)
+        self.means_ = mixture.means_
+        self.whiteners_ = mixture.precisions_cholesky_.swapaxes(1, 2)
+        log_determinants = np.log(np.diagonal(self.whiteners_, axis1=1, axis2=2)).sum(axis=1)
+        with np.errstate(divide="ignore"):  # a part that nothing belongs to
+            log_shares = np.maximum(np.log(mixture.weights_), -1e3)
+        self.log_weights_ = log_shares + log_determinants - 0.5 * J * np.log(2 * np.pi)
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Distances (N,)."""
+        log_densities = [
+            weight - 0.5 * _squared_lengths((z - mean) @ whitener.T)
+            for weight, mean, whitener in zip(self.log_weights_, self.means_, self.whiteners_, strict=True)
+        ]
+        return -np.asarray(logsumexp(log_densities, axis=0))
+
+    def state(self) -> dict[str, FloatArray]:
+        """Weights, means and whiteners."""
+        return {"log_weights": self.log_weights_, "means": self.means_, "whiteners": self.whiteners_}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+        """Take back what ``state`` gave."""
+        arrays = _arrays(state, "log_weights", "means", "whiteners")
+        self.log_weights_, self.means_, self.whiteners_ = arrays
+        _check_shapes(arrays, ("k",), ("k", "J"), ("k", "J", "J"))
+        return self
+
+
+class NeighbourDepth:
+    """The squared distance to the tenth nearest of the inliers, of which up to 2,000 are kept.
+
+    It takes the inliers for no shape at all. Distances are those of :class:`GaussianDepth`.
+    """
+
+    whitener_: FloatArray
+    """(J, J)"""
+    inliers_: FloatArray
+    """Whitened normal scores (n, J)."""
+
+    def fit(self, z: FloatArray) -> FloatArray:
+        """Keep inliers, evenly chosen. None is its own neighbour."""
+        self.whitener_ = _whitener(z)
+        kept = np.linspace(0, len(z) - 1, min(len(z), MOST_NEIGHBOURS)).astype(np.int64)
+        self.inliers_ = z[kept] @ self.whitener_.T
+        distances = self(z)
+        distances[kept] = self._distances(z[kept], NEIGHBOUR + 1)
+        return distances
+
+    def __call__(self, z: FloatArray) -> FloatArray:
+        """Distances (N,)."""
+        return self._distances(z, NEIGHBOUR)
+
+    def _distances(self, z: FloatArray, neighbour: int) -> FloatArray:
+        whitened = z @ self.whitener_.T
+        nearest = min(neighbour, len(self.inliers_)) - 1
+        rows = max(1, CHUNK // len(self.inliers_))
+        found = np.empty(len(z))
+        for start in range(0, len(z), rows):
+            part = whitened[start : start + rows]
+            # Coordinate by coordinate, not by ‖a‖² − 2a·b + ‖b‖²: far points would drown in that difference.
+            squares = np.zeros((len(part), len(self.inliers_)))
+            for a, b in zip(part.T, self.inliers_.T, strict=True):
+                squares += (a[:, None] - b) ** 2
+            found[start : start + rows] = np.partition(squares, nearest, axis=1)[:, nearest]
+        return found
+
+    def state(self) -> dict[str, FloatArray]:
+        """Whitener and inliers."""
+        return {"whitener": self.whitener_, "inliers": self.inliers_}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+        """Take back what ``state`` gave."""
+        arrays = _arrays(state, "whitener", "inliers")
+        self.whitener_, self.inliers_ = arrays
+        _check_shapes(arrays, ("J", "J"), ("n", "J"))
+        return self
+
+
+DEPTHS: Mapping[str, Callable[[], Depth]] = MappingProxyType(
+    {"gaussian": GaussianDepth, "mixture": MixtureDepth, "neighbours": NeighbourDepth}
+)
+"""Every depth, by name."""
+
+
+def _out_of_fold(depth: GaussianDepth | MixtureDepth, z: FloatArray) -> FloatArray:
+    """Fits on all inliers (n, J); their distances (n,) are those from nine tenths of them, without their own.
+
+    Among all of them each would lie nearer than a new inlier does.
+    """
+    distances = np.empty(len(z))
+    folds = np.arange(len(z)) % FOLDS
+    enough = len(z) >= 2 * FOLDS
+    for fold in range(FOLDS) if enough else ():
+        depth._fit(z[folds != fold])
+        distances[folds == fold] = depth(z[folds == fold])
+    depth._fit(z)
+    return distances if enough else depth(z)
+
+
+def _whitener(z: FloatArray) -> FloatArray:
+    """W (J, J) with WᵀW = R⁻¹ for the shrunk correlation R of normal scores (n, J)."""
+    n, J = z.shape
+    scale = np.sqrt((z**2).mean(axis=0))
+    z = z / np.where(scale > 0.0, scale, 1.0)
+    R = z.T @ z / n
+    np.fill_diagonal(R, 1.0)  # also where a statistic does not vary
+    off = ~np.eye(J, dtype=bool)
+    squares = float((R[off] ** 2).sum())
+    variances = ((z**2).T @ z**2 / n - R**2) / n
+    shrinkage = float(variances[off].sum()) / squares if squares > 0.0 else 1.0
+    shrinkage = min(1.0, max(LEAST_SHRINKAGE, shrinkage))
+    factor = np.linalg.cholesky((1.0 - shrinkage) * R + shrinkage * np.eye(J))
+    return np.asarray(np.linalg.solve(factor, np.eye(J)))
+
+
+def _squared_lengths(vectors: FloatArray) -> FloatArray:
+    """(N, J) → (N,)."""
+    return np.asarray((vectors**2).sum(axis=1))
+
+
+def _arrays(state: Mapping[str, FloatArray], *names: str) -> list[FloatArray]:
+    """The named arrays of a state that holds them and no others, all finite."""
+    if set(state) != set(names):
+        raise DataError(f"not the state of this fusion's depth: it holds {sorted(state)}; fit again")
+    arrays = [np.asarray(state[name], dtype=np.float64) for name in names]
+    if not all(np.isfinite(array).all() for array in arrays):
+        raise DataError("the state of a fusion holds what is no number; fit again")
+    return arrays
+
+
+def _check_shapes(arrays: list[FloatArray], *shapes: tuple[str, ...]) -> None:
+    """Refuses arrays in which a letter stands for two different sizes, or for none."""
+    sizes: dict[str, int] = {}
+    for array, shape in zip(arrays, shapes, strict=True):
+        fits = array.ndim == len(shape) and all(array.shape)
+        if not fits or any(sizes.setdefault(k, s) != s for k, s in zip(shape, array.shape, strict=True)):
+            raise DataError("the shapes in the state of a fusion do not fit together; fit again")

@@ -1,0 +1,144 @@
+"""Several statistics fused into one score, by where inliers lie and without an example of an outlier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dissensus.errors import DataError, SettingsError
+from dissensus.scores._depth import DEPTHS, Depth
+from dissensus.scores._marginal import Marginal, surprise
+from dissensus.scores._matrix import FloatArray
+
+__all__ = ["Fusion"]
+
+
+class Fusion:
+    r"""One score of several statistics: how few inliers lie as far out, :math:`-\log p` in nats.
+
+    1. Each statistic becomes a normal score by its distribution among inliers, extrapolated beyond them
+       (:class:`Marginal`). Its scale and form no longer matter, and a value on either side may be unusual.
+    2. The ``depth`` of the point of all normal scores, among those of the inliers, also sees combinations
+       that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``.
+    3. With ``leading``, the name of a statistic of which *high* values alone are suspicious, its own
+       :math:`-\log p` is added to the depth's: Fisher's way to join two tests. A density looks in all
+       directions alike; this tells it where outliers are more often found.
+    4. The sum is again put among that of the inliers, as far as possible each without its own part in it.
+
+    Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input
+    (``"neighbours"``: tens).
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.normal(size=2000)
+    >>> inliers = {"a": a, "b": a + 0.1 * rng.normal(size=2000)}
+    >>> Fusion("gaussian").fit(inliers)({"a": [0.0, 1.0, 9.0], "b": [0.0, -1.0, 9.0]}).round(0)
+    array([ 0., 13.,  9.])
+    """
+
+    names_: tuple[str, ...]
+    """The statistics, in the order of the alphabet."""
+
+    def __init__(self, depth: str = "mixture", leading: str | None = None) -> None:
+        if depth not in DEPTHS:
+            raise SettingsError(f"there is no depth {depth!r}; choose one of {', '.join(DEPTHS)}")
+        self.depth, self.leading = depth, leading
+
+    def fit(self, statistics: Mapping[str, ArrayLike]) -> Self:
+        """Learn from the statistics (n,) of inliers, by name, that nothing else was fitted on."""
+        names = tuple(sorted(statistics))
+        if not names:
+            raise SettingsError("fusion needs at least one statistic; name one")
+        if self.leading is not None and self.leading not in names:
+            raise SettingsError(f"the leading statistic {self.leading!r} is not among {', '.join(names)}")
+        values = _columns(statistics, names)
+        if not len(values):
+            raise DataError("fusion needs at least one inlier to fit on, but the statistics are empty")
+        self.names_ = names
+        self._marginals = {name: Marginal.fit(column) for name, column in zip(names, values.T, strict=True)}
+        z = self._normal_scores(values)
+        self._depth: Depth = DEPTHS[self.depth]()
+        distances = self._depth.fit(z)
+        self._distances = Marginal.fit(distances)
+        self._sums = Marginal.fit(self._sum(z, distances))
+        return self
+
+    def __call__(self, statistics: Mapping[str, ArrayLike]) -> FloatArray:
+        """Scores (N,) for statistics (N,) by name; those that fusion was not fitted on are ignored."""
+        self._check_fitted()
+        z = self._normal_scores(_columns(statistics, self.names_))
+        if not len(z):
+            return np.empty(0)
+        return surprise(self._sums(self._sum(z, self._depth(z))))
+
+    def state(self) -> dict[str, FloatArray]:
+        """What was learnt: arrays ``statistic/NAME/…``, ``depth/…``, ``distances/…`` and ``sums/…``."""
+        self._check_fitted()
+        marginals = {f"statistic/{name}": marginal for name, marginal in self._marginals.items()}
+        marginals |= {"distances": self._distances, "sums": self._sums}
+        arrays = {f"{key}/{part}": a for key, m in marginals.items() for part, a in m.arrays().items()}
+        return arrays | {f"depth/{part}": array for part, array in self._depth.state().items()}
+
+    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+        """Take back what ``state`` gave, into a fusion of the same depth and leading statistic."""
+        groups: dict[str, dict[str, FloatArray]] = {}
+        for key, array in state.items():
+            group, _, part = key.rpartition("/")
+            groups.setdefault(group, {})[part] = array
+        depth = groups.pop("depth", {})
+        if not {"distances", "sums"} <= set(groups) or not all(
+            set(group) == set(Marginal.ARRAYS) for group in groups.values()
+        ):
+            raise DataError(f"not the state of a fusion: it holds {sorted(state)[:9]}; fit again")
+        marginals = {name: Marginal(**arrays) for name, arrays in groups.items()}
+        distances, sums = marginals.pop("distances"), marginals.pop("sums")
+        names = tuple(sorted(name.removeprefix("statistic/") for name in marginals))
+        if not names or (self.leading is not None and self.leading not in names):
+            raise DataError(f"the state of a fusion of {', '.join(names) or 'nothing'}; fit again")
+        self._depth = DEPTHS[self.depth]().restore(depth)
+        try:
+            self._depth(np.zeros((1, len(names))))
+        except ValueError as error:
+            raise DataError(
+                f"the state of a fusion of {len(names)} statistics is not one; fit again"
+            ) from error
+        self.names_ = names
+        self._marginals = {name: marginals[f"statistic/{name}"] for name in names}
+        self._distances, self._sums = distances, sums
+        return self
+
+    def _normal_scores(self, values: FloatArray) -> FloatArray:
+        """(N, J) → (N, J)."""
+        columns = [self._marginals[name](x) for name, x in zip(self.names_, values.T, strict=True)]
+        return np.stack(columns, axis=1)
+
+    def _sum(self, z: FloatArray, distances: FloatArray) -> FloatArray:
+        """Fisher's sum (N,) of the depth's surprise and the leading statistic's, of normal scores (N, J)."""
+        total = surprise(self._distances(distances))
+        return total if self.leading is None else total + surprise(z[:, self.names_.index(self.leading)])
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "names_"):
+            raise SettingsError("the fusion is not fitted; call fit with the statistics of inliers")
+
+
+def _columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> FloatArray:
+    """The named statistics side by side: (N, J)."""
+    missing = [name for name in names if name not in statistics]
+    if missing:
+        raise DataError(f"the statistic {missing[0]!r} is missing; fusion was fitted on {', '.join(names)}")
+    columns = [np.asarray(statistics[name], dtype=np.float64) for name in names]
+    for name, column in zip(names, columns, strict=True):
+        if column.ndim != 1 or len(column) != len(columns[0]):
+            raise DataError(
+                f"statistics must be one number an input, but {name!r} is of shape {column.shape} and "
+                f"{names[0]!r} of shape {columns[0].shape}"
+            )
+        if np.isnan(column).any():
+            raise DataError(
+                f"the statistic {name!r} of input {int(np.isnan(column).argmax())} is NaN; leave that input "
+                "out, or that statistic"
+            )
+    return np.stack(columns, axis=1)
