@@ -77,7 +77,7 @@ class CapturedEngine:
             self.graph.register_generator_state(chain.generator)
         # The kernels that are fastest for these shapes, chosen and warmed up before anything is recorded.
         # Where convolutions may be done in TF32, as torch allows unless told otherwise, dense layers may be.
-        before = torch.backends.cuda.matmul.allow_tf32
+        dense_tf32 = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32
         with torch.backends.cudnn.flags(
             enabled=True,
@@ -90,7 +90,7 @@ class CapturedEngine:
             torch.cuda.synchronize()
             with torch.cuda.graph(self.graph):
                 self._step_all()
-        torch.backends.cuda.matmul.allow_tf32 = before
+        torch.backends.cuda.matmul.allow_tf32 = dense_tf32
         for chain, tensors in zip(self.chains, before, strict=True):
             chain.restore(tensors)
         self.captured_adapt = self.chains[0].adapt
