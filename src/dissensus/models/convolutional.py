@@ -105,8 +105,11 @@ class ConvolutionalEncoder(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, C, H, W) → (B, 2Z)."""
-        output: Tensor = self.layers(x)
-        return output
+        for number, layer in enumerate(self.layers):
+            x = layer(x)
+            if number == 1 and x.is_cuda:  # the kernels of a GPU would turn every tensor to channels last
+                x = x.contiguous(memory_format=torch.channels_last)
+        return x
 
 
 class ConvolutionalDecoder(nn.Module):
@@ -156,11 +159,10 @@ class ConvolutionalDecoder(nn.Module):
 
 
 class _Unflatten(nn.Unflatten):
-    """On a CPU with channels last, which makes the transposed convolutions after it up to three times as fast."""
+    """With channels last: on a CPU the transposed convolutions after it are up to three times as fast."""
 
     def forward(self, input: Tensor) -> Tensor:
-        output = super().forward(input)
-        return output.contiguous(memory_format=torch.channels_last) if output.device.type == "cpu" else output
+        return super().forward(input).contiguous(memory_format=torch.channels_last)
 
 
 class _Deconvolution(nn.ConvTranspose2d):

@@ -23,7 +23,6 @@ from dissensus.bench.paper.presets import BenchPreset, RunName
 from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
 from dissensus.bench.paper.run_result import RunResult
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.likelihood.scorer import compiled_scorer
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
@@ -135,7 +134,6 @@ def execute(
         seed=noise_seed,
         device=device,
         on_tile=lambda pairs: advance(pairs * K * DECODING),
-        scorer=compiled_scorer,
     )
     ends = np.cumsum([len(part) for part in parts])[:-1]
     test, validation, typical_values = np.split(matrix.values, ends, axis=1)
