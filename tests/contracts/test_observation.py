@@ -11,7 +11,7 @@ import mpmath
 import numpy as np
 import pytest
 import torch
-from scipy import integrate
+from scipy import integrate, optimize
 
 from dissensus.models import (
     OBSERVATIONS,
@@ -142,6 +142,31 @@ def expectation(case: Case, parameters: torch.Tensor, f: Callable[[float], float
     return float(value)
 
 
+def largest_log_prob(case: Case, x: float) -> float:
+    """The largest log p(x | parameters) that a search over one dimension's parameters finds."""
+    Q = case.model.parameters_per_dimension
+    point = torch.tensor([[x]], dtype=torch.float64)
+
+    def lost(parameters: np.ndarray) -> float:
+        return -case.model.log_prob(point, torch.as_tensor(parameters).reshape(1, Q, 1)).item()
+
+    if Q > 2:  # logits: nothing to search for that a large one does not show
+        k = round(x * (case.levels - 1))
+        return -lost(np.where(np.arange(Q) == k, 50.0, 0.0))
+    if isinstance(case.model, ContinuousBernoulli):
+        limit = case.model.LARGEST_LOGIT
+        found = optimize.minimize_scalar(
+            lambda logit: lost(np.array([logit])), bounds=(-limit, limit), method="bounded"
+        )
+        return -min(float(found.fun), lost(np.array([-limit])), lost(np.array([limit])))
+    starts = [np.array(start) for start in itertools.product((x, -40.0, 40.0), (-60.0, 0.0))]
+    options = {"maxiter": 4000, "maxfev": 4000, "xatol": 1e-9, "fatol": 1e-12}
+    return -min(
+        float(optimize.minimize(lost, start[:Q], method="Nelder-Mead", options=options).fun)
+        for start in starts
+    )
+
+
 @pytest.mark.parametrize("case", CASES, ids=case_name)
 class TestObservationContract:
     def test_shapes_and_types(self, case: Case):
@@ -240,6 +265,32 @@ class TestObservationContract:
         changed = case.model.log_prob(x, parameters) != together
         assert changed.nonzero().flatten().tolist() == [3]
 
+    def test_the_best_is_what_numerical_maximisation_finds(self, case: Case):
+        """Over all that a decoder may say: from many starts, by a method that needs no gradients."""
+        x = some_inputs(case, 1, 6)
+        best = case.model.best_log_prob_terms(x)[0]
+        assert best.shape == (6,)
+        for value, expected in zip(x[0].tolist(), best.tolist(), strict=True):
+            found = largest_log_prob(case, value)
+            assert found == pytest.approx(expected, abs=1e-3)
+            assert found <= expected + 1e-9
+
+    def test_no_parameters_beat_the_best(self, case: Case):
+        x, parameters = some_inputs(case, 200, 4), some_parameters(case, 200, 4)
+        terms = case.model.log_prob_terms(x, parameters)
+        assert (terms <= case.model.best_log_prob_terms(x) + 1e-12).all()
+
+    def test_the_best_of_an_input_is_the_sum_over_its_dimensions(self, case: Case):
+        x = some_inputs(case, 5, 3, 4, dtype=torch.float32)
+        best = case.model.best_log_prob(x)
+        assert best.dtype == torch.float64
+        terms = case.model.best_log_prob_terms(x)
+        assert terms.dtype == torch.float32
+        assert terms.shape == x.shape
+        torch.testing.assert_close(best, terms.double().sum((1, 2)), rtol=1e-12, atol=1e-12)
+        exact = case.model.best_log_prob(x.double())
+        torch.testing.assert_close(best, exact, rtol=1e-5, atol=1e-4)
+
     def test_nothing_depends_on_values_on_the_host(self, case: Case):
         """Tensors without storage: reading a value, as CUDA graphs forbid, would raise."""
         x = torch.empty(2, 3, device="meta")
@@ -248,6 +299,7 @@ class TestObservationContract:
         (gradient,) = torch.autograd.grad(value.sum(), parameters)
         assert gradient.shape == parameters.shape
         assert case.model.mean(parameters).shape == (2, 3)
+        assert case.model.best_log_prob(x).shape == (2,)
 
     def test_config_round_trip(self, case: Case):
         assert observation_from_config(case.model.to_config()) == case.model

@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from dissensus.errors import SettingsError
+from dissensus.models import build_vae
 from dissensus.posterior.flat import FlatParameters
 from dissensus.posterior.weight_noise import WeightNoise
 
@@ -185,3 +186,10 @@ def test_a_layer_used_twice_is_refused_by_name():
     noise.begin_(torch.Generator().manual_seed(0), 2)
     with pytest.raises(SettingsError, match="'layer' is used twice"):
         network(torch.ones(2, 3))
+
+
+def test_every_layer_of_the_package_s_own_networks_has_noise_of_its_own():
+    vae = build_vae((1, 16, 16), generator=torch.Generator().manual_seed(0))
+    for network in (vae.encoder, vae.decoder):
+        parameters = FlatParameters(network)
+        assert WeightNoise(network, parameters, torch.zeros_like(parameters.values)).shared is None

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
 
-__all__ = ["ConvolutionalDecoder", "ConvolutionalEncoder", "default_widths"]
+__all__ = ["ConvolutionalDecoder", "ConvolutionalEncoder", "Deconvolution", "default_widths"]
 
 _SMALLEST_SIDE = 8
 _NARROW = 4  # output channels
@@ -139,7 +139,7 @@ class ConvolutionalDecoder(nn.Module):
             stage = stages[i]
             out = self.widths[i - 1] if i else parameters_per_dimension * channels
             layers.append(
-                _Deconvolution(
+                Deconvolution(
                     self.widths[i],
                     out,
                     stage.kernel,
@@ -165,7 +165,7 @@ class _Unflatten(nn.Unflatten):
         return super().forward(input).contiguous(memory_format=torch.channels_last)
 
 
-class _Deconvolution(nn.ConvTranspose2d):
+class Deconvolution(nn.ConvTranspose2d):
     """On a CPU with few output channels by torch's plain kernel, a matrix product and a sum.
 
     Its general one fills up the channels to the width of a vector register: for a single channel that takes
@@ -173,6 +173,7 @@ class _Deconvolution(nn.ConvTranspose2d):
     """
 
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
+        """(B, I, H, W) → (B, O, H', W')."""
         if input.device.type != "cpu" or self.out_channels > _NARROW or output_size is not None:
             return super().forward(input, output_size)
         output: Tensor = torch.ops.aten.slow_conv_transpose2d(

@@ -35,7 +35,7 @@ class Part:
         self.virial = torch.zeros((), dtype=torch.float64, device=self.precision.device)
         self.noise: WeightNoise | None = None
         if isinstance(rule, Variational):
-            self.noise = WeightNoise(module, self.parameters, log_std=self.state[0])
+            self.noise = WeightNoise(module, self.parameters, log_std=self.state[0])  # the first of its state
 
     @property
     def weights(self) -> Tensor:

@@ -23,6 +23,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
+from dissensus.models.convolutional import Deconvolution
 from dissensus.posterior.flat import FlatParameters
 
 __all__ = ["WeightNoise"]
@@ -36,6 +37,7 @@ _TRANSPOSED: dict[type[nn.Module], Callable[..., Tensor]] = {
     nn.ConvTranspose1d: F.conv_transpose1d,
     nn.ConvTranspose2d: F.conv_transpose2d,
     nn.ConvTranspose3d: F.conv_transpose3d,
+    Deconvolution: F.conv_transpose2d,
 }
 TINY = 1e-20  # keeps the square root's slope finite where an input is all zeros and there is no bias
 
