@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-integrations lint types clean
+.PHONY: demo test test-integrations browser lint types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -36,6 +36,15 @@ $(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
 
 test-integrations: $(INTEGRATIONS)/.ready
 	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
+
+# For the tests of the service's page. Who cannot have a browser can still run all others.
+browser:
+	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+			chromium fonts-liberation >/dev/null; } || \
+		echo "Chromium could not be installed: the tests of the page will be skipped"; \
+	else echo "there is no Chromium, and installing it takes root and apt-get: the tests of the page will be skipped"; fi
 
 lint: $(READY)
 	$(BIN)/ruff check .

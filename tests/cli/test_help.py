@@ -11,8 +11,8 @@ HELP_EVERYWHERE = """
 import sys
 from typer.testing import CliRunner
 from dissensus.cli import app
-single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "bench"]
-for command in ([], *([name] for name in single), ["bench", "paper"]):
+single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "serve", "bench"]
+for command in ([], *([name] for name in single), ["bench", "paper"], ["bench", "service"]):
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.stdout, (command, result)
 heavy = {"torch", "numpy", "scipy", "sklearn", "matplotlib", "PIL", "safetensors"} & set(sys.modules)

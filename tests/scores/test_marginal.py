@@ -50,6 +50,15 @@ def test_tail_probabilities_are_about_right_far_beyond_the_inliers():
     assert np.median(found) == pytest.approx(-np.log(1e-5), rel=0.2)
 
 
+@pytest.mark.parametrize(("shape", "allowed"), [(0.2, 0.1), (0.5, 0.15), (0.8, 0.2)])
+def test_the_weight_of_a_tail_is_found(shape, allowed):
+    law = stats.genpareto(shape)
+    found = [Marginal.fit(draw(law, 20_000, seed)).shapes[1] for seed in range(9)]
+    assert np.median(found) == pytest.approx(shape, abs=allowed)
+    light = Marginal.fit(draw(stats.uniform(), 20_000))
+    assert light.shapes.tolist() == [0.1, 0.1]
+
+
 def test_the_score_of_a_far_value_grows_with_its_logarithm():
     marginal = Marginal.fit(draw(LAWS["normal"], 2000))
     nats = surprise(marginal(10.0 ** np.arange(10, 290, 10)))
@@ -119,6 +128,8 @@ def test_it_survives_its_arrays():
     [
         {"knots": np.zeros(3)},
         {"knots": np.array([2.0, 1.0])},
+        {"knots": np.empty(0), "scores": np.empty(0)},
+        {"knots": np.array(1.0), "scores": np.array(1.0)},
         {"scores": np.array([0.0, np.nan])},
         {"scales": np.array([1.0, 0.0])},
         {"shapes": np.array([0.1, -0.1])},

@@ -12,8 +12,8 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import calibrate, demo, explain, fit, inspect, report, score
-from dissensus.cli.bench import bench_guarantees, bench_paper
+from dissensus.cli import calibrate, demo, explain, fit, inspect, report, score, serve
+from dissensus.cli.bench import bench_guarantees, bench_paper, bench_service, bench_speed
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -35,10 +35,13 @@ app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("inspect")(inspect.inspect)
+app.command("serve")(serve.serve)
 
 bench = typer.Typer(help="Measure the benchmarks that come with the package.", no_args_is_help=True)
 bench.command("paper")(bench_paper)
 bench.command("guarantees")(bench_guarantees)
+bench.command("speed")(bench_speed)
+bench.command("service")(bench_service)
 app.add_typer(bench, name="bench")
 
 

@@ -2,5 +2,7 @@
 
 from dissensus.bench.guarantees.command import bench_guarantees
 from dissensus.bench.paper.command import bench_paper
+from dissensus.bench.service.command import bench_service
+from dissensus.bench.speed.command import bench_speed
 
-__all__ = ["bench_guarantees", "bench_paper"]
+__all__ = ["bench_guarantees", "bench_paper", "bench_service", "bench_speed"]

@@ -28,7 +28,11 @@ def fit(
     output: Annotated[Path, typer.Option("--output", "-o", help="The folder the gate is saved in.")],
     variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
     statistic: Annotated[
-        str, typer.Option(help="ess, kl, entropy, std, mean-ll, mixture-ll, waic or typicality.")
+        str,
+        typer.Option(
+            help="ess, kl, entropy, std, mad, iqr, whitened, relative-std, mean-ll, mixture-ll, waic or "
+            "typicality."
+        ),
     ] = "kl",
     false_alarm_rate: Annotated[
         float, typer.Option(help="Share of normal inputs that may be flagged.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from functools import cache
 from io import BytesIO
 from pathlib import Path
@@ -46,7 +45,7 @@ def read_image(
     *,
     size: tuple[int, int] | None = None,
     channels: int | None = None,
-    formats: Sequence[str] | None = None,
+    formats: list[str] | None = None,
     most_pixels: int | None = None,
 ) -> NDArray[np.uint8]:
     """Pixels (H, W) if grey, (H, W, 3) if RGB, of a file or of a file's bytes.

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import itertools
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
+from dissensus.side_by_side import side_by_side
 
 __all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
 
@@ -84,30 +86,41 @@ def log_likelihoods(
                 missing.remove(draw)
                 if on_tile is not None:
                     on_tile(len(data))
-    with (
-        workspace(vae, device) as own,  # first: what is made in inference mode can be used nowhere else
-        torch.inference_mode(),
-        full_precision(),
-    ):
-        score = scorer(own, noise)
-        for encoder, own_draws in draws.by_encoder():
-            if missing.isdisjoint(own_draws.tolist()):
-                continue
-            use_weights(own.encoder, draws.encoder_weights(encoder), device)
-            encodings = [own.encode(tile) for _, tile in _tiles(data, size, device)]
-            for draw in filter(missing.__contains__, own_draws.tolist()):
+
+    def scored(own_draws: Sequence[int], inputs: slice) -> Iterator[tuple[int, int]]:
+        """Fills in some draws of some inputs; yields a draw and how many more of its inputs are done."""
+        part = data[inputs]
+        with (
+            workspace(vae, device) as own,  # first: what is made in inference mode can be used nowhere else
+            torch.inference_mode(),
+            full_precision(),
+        ):
+            score = scorer(own, noise)
+            encoder = None
+            for draw in own_draws:
+                if encoder != (encoder := int(draws.encoder_of[draw])):
+                    use_weights(own.encoder, draws.encoder_weights(encoder), device)
+                    encoded = [torch.stack(own.encode(tile)) for _, tile in _tiles(part, size, device)]
+                    codes = torch.cat(encoded, dim=1)
                 use_weights(own.decoder, draws.decoder_weights(draw), device)
                 score.load()
                 # On the device until the draw is done: to fetch every tile would make a GPU wait.
-                row = torch.empty(2, len(data), dtype=torch.float64, device=device)
-                for (rows, tile), encoding in zip(_tiles(data, size, device), encodings, strict=True):
-                    count = rows.stop - rows.start
-                    row[0, rows], row[1, rows] = (column[:count] for column in score(tile, *encoding))
-                    if on_tile is not None:
-                        on_tile(count)
-                values[draw], errors[draw] = row.cpu()
-                if finished is not None:
-                    finished.save(draw, values[draw], errors[draw])
+                row = torch.empty(2, len(part), dtype=torch.float64, device=device)
+                for rows, tile in _tiles(part, size, device):
+                    mean, log_std = codes[:, rows.start : rows.start + size]
+                    row[:, rows] = torch.stack(score(tile, mean, log_std))[:, : rows.stop - rows.start]
+                    if rows.stop == len(part):
+                        values[draw, inputs], errors[draw, inputs] = row.cpu()
+                    yield draw, rows.stop - rows.start
+
+    by_encoder = [draw for _, own in draws.by_encoder() for draw in own.tolist() if draw in missing]
+    left = dict.fromkeys(by_encoder, len(data))
+    for draw, count in _shared(scored, by_encoder, len(data), size, device):
+        left[draw] -= count
+        if finished is not None and not left[draw]:
+            finished.save(draw, values[draw], errors[draw])
+        if on_tile is not None:
+            on_tile(count)
     return LogLikelihoods(values.numpy(), errors.numpy(), samples, seed)
 
 
@@ -136,6 +149,32 @@ def _rows(vae: VAE, device: torch.device) -> int:
     if device.type != "cpu":
         return GPU_ROWS
     return CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
+
+
+def _shared(
+    scored: Callable[[Sequence[int], slice], Iterator[tuple[int, int]]],
+    draws: Sequence[int],
+    inputs: int,
+    size: int,
+    device: torch.device,
+) -> Iterator[tuple[int, int]]:
+    """All draws of all inputs: on a CPU divided between its cores by draws, and by tiles if these are few."""
+    if not draws:
+        return iter(())
+    if device.type != "cpu":
+        return scored(draws, slice(0, inputs))
+    cores = torch.get_num_threads()
+    groups = min(len(draws), cores)
+    tiles = -(-inputs // size)
+    ranges = min(tiles, cores // groups)
+    bounds = [size * (tiles * number // ranges) for number in range(ranges)] + [inputs]
+    works = [
+        scored(own.tolist(), slice(start, stop))
+        for own in np.array_split(np.asarray(draws), groups)
+        for start, stop in itertools.pairwise(bounds)
+    ]
+    # One thread each, whatever the number of cores: so the bits do not depend on it.
+    return side_by_side(works, threads=1)
 
 
 def _tiles(data: Tensor, size: int, device: torch.device) -> Iterator[tuple[slice, Tensor]]:

@@ -1,19 +1,14 @@
-"""Several chains at once on a CPU: each on cores of its own, instead of every step on all cores.
-
-The operations of a step are short, and to share each of them between cores costs a meeting of the cores at
-its end. Chains never have to meet.
-"""
+"""Several chains at once on a CPU: each on cores of its own, instead of every step on all cores."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
 
 import torch
 from torch import Tensor
 
 from dissensus.posterior.chain import Chain
+from dissensus.side_by_side import side_by_side
 
 __all__ = ["ThreadedEngine"]
 
@@ -40,29 +35,15 @@ class ThreadedEngine:
         cores = torch.get_num_threads()
         workers = min(len(self.chains), cores)
         orders = [chain.begin_epoch(epoch) for chain in self.chains]
-        traces: list[Tensor] = [torch.empty(0)] * len(self.chains)
-        ready, stopped = threading.Barrier(workers + 1), threading.Event()
+        traces: list[list[Tensor]] = [[] for _ in self.chains]
 
-        def work(worker: int) -> None:
-            torch.set_num_threads(max(1, cores // workers))  # of this thread …
-            torch.get_num_threads()  # … which only by asking keeps it when the process's own is set again
-            ready.wait()
+        def steps(worker: int) -> Iterator[tuple[int, Tensor]]:
             for number in range(worker, len(self.chains), workers):
-                steps = []
                 for rows in orders[number]:
-                    if stopped.is_set():
-                        return
-                    steps.append(self.chains[number].step(rows))
-                traces[number] = torch.stack(steps)
+                    yield number, self.chains[number].step(rows)
 
-        with ThreadPoolExecutor(workers) as pool:
-            try:
-                working = [pool.submit(work, worker) for worker in range(workers)]
-                ready.wait()
-                torch.set_num_threads(cores)  # threads yet to come take over what was set last
-                for one in working:
-                    one.result()
-            except BaseException:  # Ctrl-C, or an error in one of the chains: no chain goes on alone
-                stopped.set()
-                raise
-        return torch.stack(traces)
+        for number, elbo in side_by_side(
+            [steps(worker) for worker in range(workers)], threads=cores // workers
+        ):
+            traces[number].append(elbo)
+        return torch.stack([torch.stack(trace) for trace in traces])

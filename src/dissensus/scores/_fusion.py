@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Self
 
 import numpy as np
@@ -23,9 +23,9 @@ class Fusion:
        (:class:`Marginal`). Its scale and form no longer matter, and a value on either side may be unusual.
     2. The ``depth`` of the point of all normal scores, among those of the inliers, also sees combinations
        that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``.
-    3. With ``leading``, the name of a statistic of which *high* values alone are suspicious, its own
-       :math:`-\log p` is added to the depth's: Fisher's way to join two tests. A density looks in all
-       directions alike; this tells it where outliers are more often found.
+    3. With ``leading``, the names of statistics of which *high* values alone are suspicious, the mean of
+       their own :math:`-\log p` is added to the depth's: Fisher's way to join two tests. A density looks in
+       all directions alike; this tells it where outliers are more often found.
     4. The sum is again put among that of the inliers, as far as possible each without its own part in it.
 
     Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input
@@ -41,18 +41,21 @@ class Fusion:
     names_: tuple[str, ...]
     """The statistics, in the order of the alphabet."""
 
-    def __init__(self, depth: str = "mixture", leading: str | None = None) -> None:
+    def __init__(self, depth: str = "mixture", leading: Sequence[str] = ()) -> None:
         if depth not in DEPTHS:
             raise SettingsError(f"there is no depth {depth!r}; choose one of {', '.join(DEPTHS)}")
-        self.depth, self.leading = depth, leading
+        if isinstance(leading, str):
+            raise SettingsError(f"leading={leading!r} must be a list of names: give [{leading!r}]")
+        self.depth, self.leading = depth, tuple(leading)
 
     def fit(self, statistics: Mapping[str, ArrayLike]) -> Self:
         """Learn from the statistics (n,) of inliers, by name, that nothing else was fitted on."""
         names = tuple(sorted(statistics))
         if not names:
             raise SettingsError("fusion needs at least one statistic; name one")
-        if self.leading is not None and self.leading not in names:
-            raise SettingsError(f"the leading statistic {self.leading!r} is not among {', '.join(names)}")
+        absent = [name for name in self.leading if name not in names]
+        if absent:
+            raise SettingsError(f"the leading statistic {absent[0]!r} is not among {', '.join(names)}")
         values = _columns(statistics, names)
         if not len(values):
             raise DataError("fusion needs at least one inlier to fit on, but the statistics are empty")
@@ -82,7 +85,7 @@ class Fusion:
         return arrays | {f"depth/{part}": array for part, array in self._depth.state().items()}
 
     def restore(self, state: Mapping[str, FloatArray]) -> Self:
-        """Take back what ``state`` gave, into a fusion of the same depth and leading statistic."""
+        """Take back what ``state`` gave, into a fusion of the same depth and leading statistics."""
         groups: dict[str, dict[str, FloatArray]] = {}
         for key, array in state.items():
             group, _, part = key.rpartition("/")
@@ -95,7 +98,7 @@ class Fusion:
         marginals = {name: Marginal(**arrays) for name, arrays in groups.items()}
         distances, sums = marginals.pop("distances"), marginals.pop("sums")
         names = tuple(sorted(name.removeprefix("statistic/") for name in marginals))
-        if not names or (self.leading is not None and self.leading not in names):
+        if not names or not set(self.leading) <= set(names):
             raise DataError(f"the state of a fusion of {', '.join(names) or 'nothing'}; fit again")
         self._depth = DEPTHS[self.depth]().restore(depth)
         try:
@@ -115,9 +118,13 @@ class Fusion:
         return np.stack(columns, axis=1)
 
     def _sum(self, z: FloatArray, distances: FloatArray) -> FloatArray:
-        """Fisher's sum (N,) of the depth's surprise and the leading statistic's, of normal scores (N, J)."""
+        """Fisher's sum (N,) of the depth's surprise and the leading statistics', of normal scores (N, J)."""
         total = surprise(self._distances(distances))
-        return total if self.leading is None else total + surprise(z[:, self.names_.index(self.leading)])
+        if not self.leading:
+            return total
+        leaders = [self.names_.index(name) for name in self.leading]
+        led: FloatArray = surprise(z[:, leaders]).mean(axis=1)
+        return total + led
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "names_"):

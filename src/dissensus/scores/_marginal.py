@@ -47,14 +47,16 @@ class Marginal:
     """ξ of the lower and of the upper tail (2,)."""
 
     def __post_init__(self) -> None:
-        k = len(np.atleast_1d(self.knots))
-        arrays = [np.asarray(getattr(self, name), dtype=np.float64) for name in self.ARRAYS]
-        if [array.shape for array in arrays] != [(k,), (k,), (2,), (2,)] or not all(
-            np.isfinite(array).all() for array in arrays
+        knots, scores, scales, shapes = arrays = [np.asarray(array) for array in self.arrays().values()]
+        fits = knots.ndim == 1 and len(knots) and scores.shape == knots.shape
+        if (
+            not fits
+            or scales.shape != (2,)
+            or shapes.shape != (2,)
+            or not all(np.isfinite(array).all() for array in arrays)
+            or not ((np.diff(knots) > 0).all() and (np.diff(scores) > 0).all())
+            or not ((scales > 0).all() and (shapes > 0).all())
         ):
-            raise DataError("the state of a marginal distribution is not one; fit again")
-        increasing = (np.diff(self.knots) > 0).all() and (np.diff(self.scores) > 0).all()
-        if not increasing or not (self.scales > 0).all() or not (self.shapes > 0).all():
             raise DataError("the state of a marginal distribution is not one; fit again")
 
     @classmethod
@@ -111,12 +113,15 @@ def _spread(x: FloatArray) -> float:
 
 def _tail(excess: FloatArray, spread: float) -> tuple[float, float]:
     """σ and ξ of the positive ones among the excesses (n,)."""
-    y = np.sort(excess[excess > 0.0]) / spread
+    least = max(1e-9 * spread, float(np.finfo(np.float64).tiny))
+    y = np.sort(excess[excess > 0.0])
     m = len(y)
-    if m < 2 or not y[-1] > 0.0:
-        return spread, SHAPE_RANGE[0]
+    if m < 2:
+        return max(spread, least), SHAPE_RANGE[0]
+    y, unit = y / y[-1], float(y[-1])
     weights = 1.0 - (np.arange(m) + 0.65) / m  # Hosking and Wallis's plotting positions
-    first, second = y.mean(), (weights * y).mean()
-    shape = float(np.clip(2.0 - first / (first - 2.0 * second), *SHAPE_RANGE)) if first > 2 * second else 0.9
-    scale = float(np.median(y)) * shape / (2.0**shape - 1.0)
-    return max(scale * spread, 1e-9 * spread), shape
+    first, second = float(y.mean()), float((weights * y).mean())
+    lightest = first <= 2.0 * second  # lighter than any ξ
+    shape = SHAPE_RANGE[0] if lightest else float(np.clip(2.0 - first / (first - 2.0 * second), *SHAPE_RANGE))
+    scale = float(np.median(y)) * shape / (2.0**shape - 1.0) * unit
+    return max(scale, least), shape

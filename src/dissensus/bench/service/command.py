@@ -1,0 +1,49 @@
+"""The command ``dissensus bench service``: arguments in, calls out."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+__all__ = ["bench_service"]
+
+
+def bench_service(
+    gate: Annotated[
+        Path | None, typer.Option(help="A gate that `dissensus demo` saved. Default: fit one, in minutes.")
+    ] = None,
+    clients: Annotated[int, typer.Option(min=1, help="That ask at once.")] = 64,
+    seconds: Annotated[float, typer.Option(min=0.5, help="Of each part but that of memory.")] = 30.0,
+    requests: Annotated[int, typer.Option(min=20, help="Of the part of memory.")] = 20_000,
+    bound: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 5.0,
+    output: Annotated[Path, typer.Option(help="Where the record goes.")] = Path("results/service"),
+    json: Annotated[bool, typer.Option("--json", help="Print the record instead of sentences.")] = False,
+) -> None:
+    """Measure how the service bears load: throughput, overload, replaced gates, SIGTERM, memory."""
+    from rich.console import Console
+
+    from dissensus.bench.guarantees.scores import fitted_detector
+    from dissensus.bench.service.measure import Plan, measure_service
+    from dissensus.bench.service.sentences import service_sentences
+    from dissensus.data import load_sample
+    from dissensus.evaluation import environment, write_record
+
+    with Console(stderr=True).status("starting") as status:
+        detector = fitted_detector(
+            gate, seed=0, on_progress=lambda stage, done, total: status.update(f"{stage} {done}/{total}")
+        )
+        _, test = load_sample()
+        plan = Plan(clients=clients, seconds=seconds, requests=requests, bound=bound)
+        record = measure_service(detector, test.images[:256], plan, on_stage=status.update)
+    record |= {"environment": environment()}
+    write_record(output / "service.json", record)
+    if json:
+        typer.echo(json_text.dumps(record, allow_nan=False))
+        return
+    console = Console(highlight=False)
+    for sentence in service_sentences(record):
+        console.print(f"• {sentence}", markup=False, soft_wrap=True)
+    console.print(str(output / "service.json"), markup=False, soft_wrap=True)

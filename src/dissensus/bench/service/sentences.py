@@ -1,0 +1,42 @@
+"""The record of the service in words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+__all__ = ["service_sentences"]
+
+
+def service_sentences(record: Mapping[str, Any]) -> list[str]:
+    """One sentence a part; what was not kept says so."""
+    one, several, overload = record["throughput"], record["several_a_request"], record["overload"]
+    swap, end, memory = record["swap"], record["termination"], record["memory"]
+    return [
+        f"{one['clients']} clients with one picture a request: {one['inputs_a_second']:.1f} a second, "
+        f"{one['share_of_library']:.0%} of the library's own {record['library_inputs_a_second']:.1f} (goal "
+        f"{one['goal']:.0%}); median {_ms(one['p50_seconds'])}, 99% within {_ms(one['p99_seconds'])}, bound "
+        f"{_ms(one['bound_seconds'])}" + _verdict(one),
+        f"Eight pictures a request: {several['inputs_a_second']:.1f} a second, "
+        f"{several['share_of_library']:.0%} of the library's; 99% within {_ms(several['p99_seconds'])}"
+        + _verdict(several),
+        f"Overload, {overload['clients']} clients and a queue of {overload['queue']}: "
+        f"{_statuses(overload)}" + _verdict(overload),
+        f"Gate replaced while asked: {swap['versions']} versions, {_statuses(swap)}" + _verdict(swap),
+        f"SIGTERM while asked: {_statuses(end)}, exit code {end['exit_code']}" + _verdict(end),
+        f"Memory over {memory['requests']} requests: {memory['settled_mib']:.0f} MiB, and "
+        f"{memory['growth_mib']:.1f} more at most later" + _verdict(memory),
+    ]
+
+
+def _statuses(part: Mapping[str, Any]) -> str:
+    counts = ", ".join(f"{count} × {status}" for status, count in part["statuses"].items())
+    return f"{counts}; {part['lost']} lost, {part['wrong']} wrong"
+
+
+def _ms(seconds: float | None) -> str:
+    return "–" if seconds is None else f"{1000 * seconds:.0f} ms"
+
+
+def _verdict(part: Mapping[str, Any]) -> str:
+    return "." if part["kept"] else ": NOT KEPT."

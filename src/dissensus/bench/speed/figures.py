@@ -1,0 +1,121 @@
+"""The figures, from the records alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dissensus.atomic import atomic_path
+from dissensus.report import require_matplotlib
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["draw_all"]
+
+# Blue and orange stay apart for every kind of colour vision.
+INK, FAINT, OURS, OTHER = "#1c2733", "#8593a1", "#2b6cb0", "#d9730d"
+Record = Mapping[str, Any]
+
+
+def draw_all(records: Sequence[Record], folder: Path) -> list[Path]:
+    """Draws what the records hold, one file a part and device; the files."""
+    require_matplotlib()
+    drawn = []
+    for record in records:
+        draw = FIGURES.get(record["part"])
+        if draw is None:
+            continue
+        path = folder / f"{record['part']}-{record['device']}.png"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with atomic_path(path) as temporary:
+            draw(record).savefig(temporary, dpi=150, format="png", metadata={"Software": None})
+        drawn.append(path)
+    return drawn
+
+
+def _training(record: Record) -> Figure:
+    figure, (left, right) = _figure(2, "Training", record)
+    rows = [row for row in record["chains"] if row["network"] == "conv"]
+    chains = [row["chains"] for row in rows]
+    left.plot(chains, [1e3 * row["step_seconds_per_chain"] for row in rows], "o-", color=OURS)
+    other = next(row["straightforward_epoch_seconds"] for row in rows if row["straightforward_epoch_seconds"])
+    step = other / (record["settings"]["images"] // record["settings"]["batch_size"])
+    left.axhline(1e3 * step, color=OTHER, ls=(0, (4, 3)))
+    left.annotate(
+        "straightforward PyTorch",
+        (chains[0], 1e3 * step),
+        xytext=(0, -12),
+        textcoords="offset points",
+        color=OTHER,
+        fontsize=8,
+    )
+    left.set(ylabel="ms a step and chain", yscale="log")
+    right.plot(chains, [row["epoch_seconds"] for row in rows], "o-", color=OURS)
+    right.set(ylabel="s an epoch of all chains", yscale="log")
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(chains, [str(number) for number in chains])
+        axes.set_xlabel("chains at once")
+    return figure
+
+
+def _decoding(record: Record) -> Figure:
+    figure, axes = _figure(1, "Decodings a second", record)
+    rows = record["rates"][::-1]
+    labels = [f"{row['observation']}, M={row['draws']}, K={row['samples']}, {row['path']}" for row in rows]
+    rates = [row["decodings_per_second"] for row in rows]
+    axes[0].barh(labels, rates, color=OURS)
+    compared = record["comparisons"][0]
+    axes[0].axvline(compared["other"], color=OTHER, ls=(0, (4, 3)))
+    axes[0].annotate(
+        compared["other_name"], (compared["other"], len(rows) - 0.4), color=OTHER, fontsize=8, ha="center"
+    )
+    axes[0].set(xscale="log")
+    return figure
+
+
+def _growth(record: Record) -> Figure:
+    names = {"N": "inputs N", "M": "draws M", "K": "importance samples K", "C": "chains C"}
+    figure, (left, right) = _figure(2, "Growth", record)
+    colours = dict(zip(names, (OURS, OTHER, "#2f855a", "#805ad5"), strict=True))
+    for name, axis in record["axes"].items():
+        values = [point[name] for point in axis["points"]]
+        for axes, key, divisor, kind in (
+            (left, "seconds", 1, "time_slope"),
+            (right, "peak_bytes", 2**20, "memory_slope"),
+        ):
+            heights = [point[key] / divisor for point in axis["points"]]
+            # Against multiples of the first value, so that all axes start at the same place.
+            label = f"{names[name]}: slope {axis[kind]:.2f}"
+            axes.plot(
+                [value / values[0] for value in values], heights, "o-", color=colours[name], label=label
+            )
+    left.set(ylabel="seconds")
+    right.set(ylabel="peak memory, MiB")
+    for axes in (left, right):
+        axes.set_xscale("log", base=2)
+        axes.set(yscale="log", xlabel="times the smallest")
+        axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+    return figure
+
+
+def _figure(columns: int, title: str, record: Record) -> tuple[Figure, Any]:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(5.2 * columns + 1.2, 4.2), layout="constrained")
+    axes = figure.subplots(1, columns, squeeze=False)[0]
+    for each in axes:
+        each.spines[["top", "right"]].set_visible(False)
+        each.spines[["left", "bottom"]].set_color(FAINT)
+        each.tick_params(which="both", colors=FAINT, labelcolor=INK, labelsize=8)
+    figure.suptitle(f"{title} · {record['hardware']}", color=INK, fontsize=10)
+    return figure, axes
+
+
+FIGURES: Mapping[str, Callable[[Record], Figure]] = {
+    "training": _training,
+    "decoding": _decoding,
+    "growth": _growth,
+}

@@ -1,0 +1,120 @@
+"""``dissensus serve``: gates that programs and people can ask over HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dissensus.cli.console import messages
+from dissensus.errors import SettingsError
+
+__all__ = ["serve"]
+
+
+def serve(
+    gate: Annotated[
+        Path | None, typer.Argument(help="A folder that `dissensus fit` saved, or a folder of such folders.")
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Where to listen; beyond this machine it takes --keys.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 is any free one.")] = 8000,
+    keys: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Hashes of the API keys that are let in.")
+    ] = None,
+    new_key: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Make a key, add its hash to --keys, print it once, leave."),
+    ] = None,
+    no_keys_ok: Annotated[
+        bool, typer.Option("--no-keys-ok", help="Let other machines ask without a key.")
+    ] = False,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name browsers may know this service by; repeat."),
+    ] = None,
+    tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate chain in PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Batches scored at once. Default: one a core.")
+    ] = None,
+    max_batch: Annotated[int, typer.Option(min=1, help="Inputs scored in one call.")] = 32,
+    max_delay_ms: Annotated[float, typer.Option(min=0, help="How long an input waits for company.")] = 5.0,
+    queue: Annotated[
+        int, typer.Option(min=1, help="Inputs of a gate that may wait; then it answers 429.")
+    ] = 512,
+    max_body_mb: Annotated[float, typer.Option(help="MiB of one request.")] = 32.0,
+    max_inputs: Annotated[int, typer.Option(min=1, help="Files or rows in one request.")] = 256,
+    timeout: Annotated[float, typer.Option(help="Seconds for one request.")] = 30.0,
+    poll: Annotated[float, typer.Option(help="Seconds between looks for replaced gates and keys.")] = 2.0,
+    drain: Annotated[
+        float,
+        typer.Option(min=0, help="Seconds of taking requests while saying 'not ready', before it ends."),
+    ] = 0.0,
+    webhook: Annotated[str | None, typer.Option(metavar="URL", help="Where drift alarms are posted.")] = None,
+    log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
+    device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
+) -> None:
+    """Serve a GATE, or a folder of gates, over HTTP: an API, metrics, and a page for people."""
+    if new_key is not None:
+        _make_key(keys, new_key)
+        return
+    if gate is None:
+        raise SettingsError("name the folder of a gate, or a folder of gates, to serve")
+    _require_extra()
+    from dissensus.serve.settings import ServeSettings
+
+    settings = ServeSettings(
+        host=host,
+        port=port,
+        allowed_hosts=tuple(allow_host or ()),
+        workers=workers,
+        device=device,
+        max_batch=max_batch,
+        max_delay_ms=max_delay_ms,
+        queue=queue,
+        max_body_mb=max_body_mb,
+        max_inputs=max_inputs,
+        timeout=timeout,
+        poll=poll,
+        drain=drain,
+        keys=keys,
+        no_keys_ok=no_keys_ok,
+        tls_cert=tls_cert,
+        tls_key=tls_key,
+        webhook=webhook,
+        log_format=log_format,
+    )
+    from dissensus.serve.server import serve as serve_gates
+    from dissensus.serve.service import Service
+
+    def announce(address: str) -> None:
+        typer.echo(address)
+        messages().print(f"open {address}/ in a browser; Ctrl-C ends it", markup=False, soft_wrap=True)
+
+    serve_gates(Service(gate, settings), announce)
+
+
+def _make_key(path: Path | None, name: str) -> None:
+    if path is None:
+        raise SettingsError("--new-key needs --keys FILE, the file that its hash is added to")
+    _require_extra()
+    from dissensus.serve.keys import new_key
+
+    key = new_key(path, name)
+    messages().print(
+        f"the key of {name}, shown this once; its hash is in {path}:", markup=False, soft_wrap=True
+    )
+    typer.echo(key)
+
+
+def _require_extra() -> None:
+    try:
+        import fastapi  # noqa: F401
+        import prometheus_client  # noqa: F401
+        import python_multipart  # noqa: F401
+        import uvicorn  # noqa: F401
+    except ImportError as error:
+        raise SettingsError(f"dissensus serve needs {error.name}: pip install 'dissensus[serve]'") from error

@@ -1,0 +1,99 @@
+"""The application: all routes behind what every request passes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+
+from dissensus._version import __version__
+from dissensus.serve.answers import JsonAnswer
+from dissensus.serve.guards import OPEN, Guards
+from dissensus.serve.observing import Catching, Observing
+from dissensus.serve.pages import page_routes
+from dissensus.serve.plain import plain_routes
+from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.service import Service
+from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
+from dissensus.serve.v2 import v2_routes
+
+__all__ = ["make_app"]
+
+DESCRIPTION = "Tells which inputs are unlike those a gate was fitted on."
+
+
+def make_app(service: Service) -> FastAPI:
+    """The ASGI application of a service; its lifespan starts and ends the service."""
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        async with service.runs():
+            yield
+
+    app = FastAPI(
+        title="dissensus",
+        description=DESCRIPTION,
+        version=__version__,
+        lifespan=lifespan,
+        docs_url=None,  # those pages fetch scripts from elsewhere
+        redoc_url=None,
+        redirect_slashes=False,
+        exception_handlers={
+            Refusal: _refused,
+            HTTPException: _not_found,
+            RequestValidationError: _not_valid,
+        },
+    )
+    for router in (plain_routes(service), v2_routes(service), page_routes()):
+        app.include_router(router)
+    settings = service.settings
+    own = (*LOOPBACK_NAMES, settings.host) if is_loopback(settings.host) else ()
+    # The last is the outermost.
+    app.add_middleware(Catching)
+    app.add_middleware(
+        Guards,
+        keys=service.keys,
+        allowed_hosts=settings.allowed_hosts or own,
+        draining=lambda: service.draining,
+        tls=settings.tls_cert is not None,
+    )
+    app.add_middleware(Observing, metrics=service.metrics)
+    if service.keys is not None:
+        _describe_keys(app)
+    return app
+
+
+def _describe_keys(app: FastAPI) -> None:
+    """Adds to the description of the API that a key is needed, and where."""
+    schemes = {
+        "bearer": {"type": "http", "scheme": "bearer"},
+        "header": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+    }
+    described = app.openapi()
+    described.setdefault("components", {})["securitySchemes"] = schemes
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            operation["security"] = [] if path.startswith(OPEN) else [{name: []} for name in schemes]
+
+
+async def _refused(_: Request, refusal: Exception) -> Response:
+    assert isinstance(refusal, Refusal)
+    return JsonAnswer({"error": refusal.message}, refusal.status, refusal.headers)
+
+
+async def _not_found(_: Request, error: Exception) -> Response:
+    """What the router itself refuses: unknown paths and methods."""
+    assert isinstance(error, HTTPException)
+    words = {404: "there is no such page", 405: "the method is not taken here"}
+    return JsonAnswer(
+        {"error": words.get(error.status_code, clear(error.detail))}, error.status_code, error.headers
+    )
+
+
+async def _not_valid(_: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    first = error.errors()[0]
+    return JsonAnswer({"error": clear(f"{first['loc'][-1]}: {first['msg']}")}, 422)

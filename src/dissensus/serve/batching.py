@@ -1,0 +1,205 @@
+"""Requests of many clients scored together: within a bounded delay, from a bounded queue."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.detector.estimator import Decisions
+from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.workers import Workers
+
+__all__ = ["Batcher"]
+
+GRAIN = 8  # inputs: fewer are not worth dividing between two workers
+LONGEST_WAIT = 60  # seconds that a client is told to wait
+
+
+@dataclass(eq=False, slots=True)
+class _Piece:
+    """A request, or a part of one, that is scored in one call."""
+
+    inputs: NDArray[Any]
+    answer: asyncio.Future[Decisions]
+    arrived: float = field(default_factory=time.monotonic)
+
+
+class Batcher:
+    """Collects inputs (n, H, W, C) or (n, D) of any number of requests and has them decided together.
+
+    While all workers are busy, inputs gather by themselves; while one is free, the first to come waits at
+    most ``max_delay`` seconds for others. Inputs of one batch have one dtype: a byte and a fraction would
+    otherwise become each other. What an input gets does not depend on its company; the detector sees to that.
+
+    ``on_batch`` is called with the decisions of each batch and the seconds they took.
+    """
+
+    def __init__(
+        self,
+        decide: Callable[[NDArray[Any]], Decisions],
+        workers: Workers,
+        *,
+        max_batch: int,
+        max_delay: float,
+        capacity: int,
+        on_batch: Callable[[Decisions, float], None] = lambda *_: None,
+    ) -> None:
+        self.max_batch, self.max_delay, self.capacity = max_batch, max_delay, capacity
+        self._decide, self._workers, self._on_batch = decide, workers, on_batch
+        self._pieces: deque[_Piece] = deque()
+        self._some, self._enough = asyncio.Event(), asyncio.Event()
+        self._running: set[asyncio.Task[None]] = set()
+        self._rate = 0.0  # inputs a second and worker, lately
+        self.waiting = 0
+        """Inputs in the queue."""
+        self._dispatcher = asyncio.create_task(self._dispatch())
+
+    async def decide(self, inputs: NDArray[Any], *, timeout: float) -> Decisions:
+        """The decisions about the inputs, in their order; a full queue or a late answer is a refusal."""
+        self._admit(len(inputs), timeout)
+        loop = asyncio.get_running_loop()
+        pieces = [
+            _Piece(inputs[start : start + self.max_batch], loop.create_future())
+            for start in range(0, len(inputs), self.max_batch)
+        ]
+        self._pieces.extend(pieces)
+        self._count(len(inputs))
+        try:
+            async with asyncio.timeout(timeout):
+                parts = [await piece.answer for piece in pieces]
+        except TimeoutError:
+            message = f"there was no answer within {timeout:.3g} s: send fewer inputs, or try again later"
+            raise Refusal(503, message, {"Retry-After": str(self.seconds_to_empty())}) from None
+        finally:
+            self._forget(pieces)
+        return parts[0] if len(parts) == 1 else Decisions(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def seconds_to_empty(self) -> int:
+        """How long the queue should take, as a client is told."""
+        rate = self._rate * self._workers.count
+        return min(LONGEST_WAIT, max(1, math.ceil(self.waiting / rate))) if rate else 1
+
+    @property
+    def alive(self) -> bool:
+        """Whether what is queued will be scored."""
+        return not self._dispatcher.done()
+
+    async def close(self) -> None:
+        """Scores what was accepted, then stops."""
+        while self.waiting or self._running:
+            await asyncio.sleep(0.01)
+        self._dispatcher.cancel()
+        await asyncio.gather(self._dispatcher, return_exceptions=True)
+
+    def _admit(self, count: int, timeout: float) -> None:
+        if count > self.capacity:
+            raise Refusal(413, f"{count} inputs are more than the queue holds ({self.capacity}): send fewer")
+        rate = self._rate * self._workers.count
+        if self.waiting + count > self.capacity:
+            raise Overloaded(f"the queue is full ({self.waiting} inputs wait)", self.seconds_to_empty())
+        # Accepted and answered too late is work for nothing: better to say so at once.
+        if rate and self.waiting and (self.waiting + count) / rate > timeout:
+            raise Overloaded(
+                f"{self.waiting} inputs wait, too many for an answer in time", self.seconds_to_empty()
+            )
+
+    def _count(self, change: int) -> None:
+        self.waiting += change
+        _set(self._some, self.waiting > 0)
+        _set(self._enough, self.waiting >= self.max_batch)
+
+    def _forget(self, pieces: list[_Piece]) -> None:
+        """Drops what nobody waits for any more, unless it is being scored already."""
+        for piece in pieces:
+            piece.answer.cancel()  # without effect on one that is there
+            if piece.answer.cancelled() and piece in self._pieces:
+                self._pieces.remove(piece)
+                self._count(-len(piece.inputs))
+
+    async def _dispatch(self) -> None:
+        while True:
+            await self._some.wait()
+            await self._workers.take()
+            try:
+                await self._gather()
+                batch = self._take()
+            except BaseException:
+                self._workers.give_back()
+                raise
+            if not batch:  # all of it was given up meanwhile
+                self._workers.give_back()
+                continue
+            task = asyncio.create_task(self._score(batch))
+            self._running.add(task)
+            task.add_done_callback(self._running.discard)
+
+    async def _gather(self) -> None:
+        """Waits until there is enough for a batch, or the first input has waited long enough."""
+        left = self._pieces[0].arrived + self.max_delay - time.monotonic() if self._pieces else 0.0
+        if left > 0 and not self._enough.is_set():
+            try:
+                async with asyncio.timeout(left):
+                    await self._enough.wait()
+            except TimeoutError:
+                pass
+
+    def _take(self) -> list[_Piece]:
+        """The next batch: what waits, divided between this worker and those that are free."""
+        share = min(self.max_batch, max(GRAIN, math.ceil(self.waiting / (1 + self._workers.free))))
+        batch: list[_Piece] = []
+        taken = 0
+        while self._pieces and (not batch or self._fits(batch[0], taken, share)):
+            batch.append(self._pieces.popleft())
+            taken += len(batch[-1].inputs)
+        self._count(-taken)
+        return batch
+
+    def _fits(self, first: _Piece, taken: int, share: int) -> bool:
+        following = self._pieces[0].inputs
+        return taken + len(following) <= share and following.dtype == first.inputs.dtype
+
+    async def _score(self, batch: list[_Piece]) -> None:
+        try:
+            inputs = np.concatenate([piece.inputs for piece in batch])
+            began = time.monotonic()
+            decisions = await self._workers.score(self._decide, inputs)
+            seconds = time.monotonic() - began
+        except Exception as error:  # each of those who wait must hear of it
+            for piece in batch:
+                if not piece.answer.done():
+                    piece.answer.set_exception(error)
+                    piece.answer.exception()  # seen: nobody may be waiting any more
+            return
+        finally:
+            self._workers.give_back()
+        self._measure(len(inputs), seconds)
+        start = 0
+        for piece in batch:
+            end = start + len(piece.inputs)
+            if not piece.answer.done():
+                score, p_value, flagged = decisions
+                piece.answer.set_result(Decisions(score[start:end], p_value[start:end], flagged[start:end]))
+            start = end
+        self._on_batch(decisions, seconds)
+
+    def _measure(self, count: int, seconds: float) -> None:
+        rate = count / max(seconds, 1e-6)
+        if not self._rate:
+            self._rate = rate
+        elif count >= GRAIN or rate > self._rate:  # a lone input is slow for its size, and says little
+            self._rate = 0.8 * self._rate + 0.2 * rate
+
+
+def _set(event: asyncio.Event, wanted: bool) -> None:
+    if wanted:
+        event.set()
+    else:
+        event.clear()

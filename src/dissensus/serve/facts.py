@@ -1,0 +1,128 @@
+"""What there is to say about a gate, as JSON values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus._version import __version__
+from dissensus.decisions import least_calibration_size
+from dissensus.detector.contract import input_contract, preprocessing
+from dissensus.report.health import MERGED, chain_health, describe_health
+
+if TYPE_CHECKING:
+    from dissensus.detector import BayesianVAE
+
+__all__ = ["gate_columns", "gate_facts", "gate_kind"]
+
+QUANTILES = 401
+BINS = 40
+
+
+def gate_kind(gate: BayesianVAE) -> str:
+    """``images``, ``rows`` of numbers, or ``table`` whose columns have names."""
+    if len(gate.input_shape_) == 3:
+        return "images"
+    return "rows" if gate_columns(gate) is None else "table"
+
+
+def gate_columns(gate: BayesianVAE) -> tuple[str, ...] | None:
+    """The names of a table's columns, if they are known."""
+    if gate.table_ is not None:
+        return tuple(gate.table_.names)
+    names = getattr(gate, "feature_names_in_", None)
+    return None if names is None else tuple(map(str, names))
+
+
+def gate_facts(gate: BayesianVAE, name: str, version: str) -> dict[str, Any]:
+    """Of ``GET /gate``: what it was fitted on, what it promises, and its health."""
+    interval, columns, contract = gate.false_alarm_interval_, gate_columns(gate), input_contract(gate)
+    return {
+        "name": name,
+        "kind": gate_kind(gate),
+        "input_shape": list(gate.input_shape_),
+        "columns": None if columns is None else list(columns),
+        "fitted_on": {
+            **gate.fitted_rows_,
+            "total": sum(gate.fitted_rows_.values()),
+            "accepts": contract["accepts"],
+            "preprocessing": preprocessing(gate),
+        },
+        "settings": _settings(gate),
+        "statistic": gate.statistic_,
+        "false_alarm_rate": float(gate.false_alarm_rate),
+        "threshold": _number(gate.threshold_),
+        "false_alarm_interval": {
+            "low": float(interval.low),
+            "high": float(interval.high),
+            "probability": float(interval.level),
+        },
+        "calibration": _calibration(gate.calibration_scores_),
+        "health": _health(gate),
+        "version": version,
+        "dissensus": __version__,
+    }
+
+
+def _settings(gate: BayesianVAE) -> dict[str, Any]:
+    chosen = ("variant", "chains", "samples", "resize")
+    return {
+        **{name: _plain(getattr(gate, name)) for name in chosen},
+        "draws": len(gate.draws_),
+        "observation": gate.vae_.observation.name,
+        "latent_size": int(gate.vae_.latent_size),
+        "seed": int(gate.seed_),
+    }
+
+
+def _calibration(scores: NDArray[np.float64]) -> dict[str, Any]:
+    ordered = np.sort(scores)
+    if len(ordered) > QUANTILES:
+        ordered = ordered[np.linspace(0, len(ordered) - 1, QUANTILES).round().astype(int)]
+    finite = scores[np.isfinite(scores)]
+    counts, edges = np.histogram(finite, bins=BINS) if len(finite) else (np.zeros(0), np.zeros(0))
+    return {
+        "count": len(scores),
+        "scores": [_number(score) for score in ordered.tolist()],
+        "histogram": {"edges": edges.tolist(), "counts": counts.astype(int).tolist()},
+    }
+
+
+def _health(gate: BayesianVAE) -> dict[str, Any]:
+    diagnostics = gate.draws_.diagnostics.to_dict()
+    health = chain_health(diagnostics) if diagnostics["reports"] else None
+    rhat = None if health is None or health["rhat"] is None else _number(health["rhat"])
+    return {
+        "noise_floor": _number(gate.noise_floor_),
+        "rhat": rhat,
+        "sentences": [] if health is None else describe_health(health, gate.noise_floor_),
+        "warnings": _warnings(gate, rhat),
+    }
+
+
+def _warnings(gate: BayesianVAE, rhat: float | None) -> list[str]:
+    warnings = []
+    count, rate = len(gate.calibration_scores_), gate.false_alarm_rate
+    if not math.isfinite(gate.threshold_):
+        warnings.append(
+            f"Nothing can be flagged: {count} calibration inputs are too few for a false-alarm rate of "
+            f"{rate:.3g}, which takes {least_calibration_size(rate)}."
+        )
+    if rhat is not None and rhat >= MERGED:
+        warnings.append(f"The chains have not merged (R̂ {rhat:.2f}), as is usual for networks.")
+    if not len(gate.examples_.inputs):
+        warnings.append("No training inputs were kept: explanations show none.")
+    return warnings
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _number(value: float) -> float | None:
+    """JSON has neither infinity nor NaN."""
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,110 @@
+"""API keys: made here, kept as hashes, compared in constant time."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.datastructures import Headers
+
+from dissensus.atomic import atomic_path
+from dissensus.errors import SettingsError
+
+__all__ = ["KeyFile", "new_key", "presented"]
+
+PREFIX = "dsk_"
+LINE = re.compile(r"(?P<name>[A-Za-z0-9._@-]{1,100}) sha256:(?P<hash>[0-9a-f]{64})")
+LONGEST_KEY = 200
+ABOUT = "# API keys of a dissensus service: a name and the SHA-256 of its key. Remove a line to revoke it.\n"
+
+
+def new_key(path: Path, name: str) -> str:
+    """Makes a key of 256 random bits, adds its hash to the file, and returns it: it is kept nowhere."""
+    known = KeyFile(path).names if path.exists() else []
+    if LINE.fullmatch(f"{name} sha256:{'0' * 64}") is None:
+        raise SettingsError(f"a key's name is made of letters, digits and . _ @ -, not {name!r}")
+    if name in known:
+        raise SettingsError(
+            f"{path} has a key named {name!r} already: remove its line or choose another name"
+        )
+    key = PREFIX + secrets.token_urlsafe(32)
+    before = path.read_text("utf-8") if path.exists() else ABOUT
+    with atomic_path(path) as temporary:
+        temporary.write_text(f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}\n", "utf-8")
+    path.chmod(0o600)
+    return key
+
+
+@dataclass(frozen=True)
+class _Key:
+    name: str
+    hash: bytes
+
+
+class KeyFile:
+    """The keys that are let in; :meth:`refresh` sees those added and removed while serving.
+
+    Keys have 256 random bits, so no guessing makes a slow hash necessary: SHA-256 is enough, and costs a
+    request next to nothing.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._stamp: tuple[int, int, int] | None = None
+        self._keys: tuple[_Key, ...] = ()
+        self.refresh()
+
+    @property
+    def names(self) -> list[str]:
+        """Of the keys."""
+        return [key.name for key in self._keys]
+
+    def refresh(self) -> bool:
+        """Reads the file again if it has changed; whether it had. A file that is not one is an error."""
+        try:
+            about = self.path.stat()
+            stamp = (about.st_mtime_ns, about.st_size, about.st_ino)
+            if stamp == self._stamp:
+                return False
+            lines = self.path.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SettingsError(
+                f"{self.path} cannot be read as a file of API keys: make one with --new-key NAME"
+            ) from error
+        keys = []
+        for number, line in enumerate(lines, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            match = LINE.fullmatch(line.strip())
+            if match is None:
+                raise SettingsError(f"{self.path} has no name and hash in line {number}: repair or remove it")
+            keys.append(_Key(match["name"], bytes.fromhex(match["hash"])))
+        if not keys:
+            raise SettingsError(f"{self.path} holds no key: make one with --new-key NAME")
+        self._keys, self._stamp = tuple(keys), stamp
+        return True
+
+    def name_of(self, key: str | None) -> str | None:
+        """Whose key it is; None if nobody's. All keys are compared, whichever it is."""
+        digest = _hash((key or "")[:LONGEST_KEY])
+        found = None
+        for known in self._keys:
+            if hmac.compare_digest(known.hash, digest):
+                found = known.name
+        return found if key else None
+
+
+def presented(headers: Headers) -> str | None:
+    """The key in ``Authorization: Bearer KEY`` or ``X-API-Key: KEY``."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key.strip():
+        return key.strip()
+    return headers.get("x-api-key") or None
+
+
+def _hash(key: str) -> bytes:
+    return hashlib.sha256(key.encode("utf-8", "replace")).digest()

@@ -1,0 +1,57 @@
+"""Structured logs: one line an event, never a payload, never a key."""
+
+from __future__ import annotations
+
+import json
+import logging
+import sys
+from datetime import UTC, datetime
+from typing import Any, TextIO
+
+__all__ = ["log", "set_up_logs"]
+
+_logger = logging.getLogger("dissensus.serve")
+_QUIET = ("uvicorn.access", "uvicorn.asgi")
+
+
+def log(event: str, *, level: str = "info", **facts: Any) -> None:
+    """Writes an event with its facts, JSON values all of them; None is left out."""
+    number = logging.getLevelNamesMapping()[level.upper()]
+    if _logger.isEnabledFor(number):
+        shown = {name: value for name, value in facts.items() if value is not None}
+        _logger.log(number, event, extra={"facts": shown})
+
+
+def set_up_logs(form: str, stream: TextIO | None = None) -> None:
+    """Sends this package's and the server's events to ``stream`` (stderr) as ``json`` or ``text``."""
+    handler = logging.StreamHandler(stream or sys.stderr)
+    handler.setFormatter(_Json() if form == "json" else _Text())
+    for name in ("dissensus.serve", "uvicorn", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = ([handler], False) if name != "uvicorn.error" else ([], True)
+        logger.setLevel(logging.INFO if name == "dissensus.serve" else logging.WARNING)
+    for name in _QUIET:
+        logging.getLogger(name).disabled = True
+
+
+class _Json(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """One JSON object."""
+        line = {
+            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "level": record.levelname.lower(),
+            "event": record.getMessage(),
+            **getattr(record, "facts", {}),
+        }
+        if record.exc_info:
+            line["traceback"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+class _Text(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        """A line for people."""
+        facts = " ".join(f"{name}={value}" for name, value in getattr(record, "facts", {}).items())
+        moment = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        line = f"{moment} {record.levelname.lower():7} {record.getMessage()} {facts}".rstrip()
+        return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")

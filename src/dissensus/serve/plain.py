@@ -1,0 +1,196 @@
+"""The endpoints for people and simple programs: score, explain, gate, gates, traffic, metrics."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import numpy as np
+from fastapi import APIRouter, Query, Request, Response
+from numpy.typing import NDArray
+
+from dissensus.serve.answers import JsonAnswer, results
+from dissensus.serve.explanations import explained
+from dissensus.serve.forms import parse_files
+from dissensus.serve.images import read_pictures
+from dissensus.serve.json_body import parse_object
+from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.rows import read_rows
+from dissensus.serve.schemas import (
+    Explained,
+    GateFacts,
+    GateNames,
+    NothingScored,
+    Scored,
+    TrafficSummary,
+    refusals,
+)
+
+if TYPE_CHECKING:
+    from dissensus.explain import Explanation
+    from dissensus.serve.gates import Served
+    from dissensus.serve.service import Service
+
+__all__ = ["plain_routes"]
+
+EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as a batch
+
+GateName = Annotated[
+    str | None, Query(alias="gate", max_length=100, description="Which gate; default: the first.")
+]
+Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
+
+_FILES = {
+    "type": "object",
+    "required": ["files"],
+    "properties": {
+        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
+    },
+}
+_ROW = {
+    "anyOf": [
+        {"type": "array", "items": {"type": ["number", "string", "boolean", "null"]}},
+        {
+            "type": "object",
+            "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
+        },
+    ]
+}
+
+
+def _body(most: int | None) -> dict[str, Any]:
+    rows: dict[str, Any] = {"type": "array", "minItems": 1, "items": _ROW}
+    files = _FILES
+    if most is not None:
+        rows["maxItems"] = most
+        files = _FILES | {"properties": {"files": _FILES["properties"]["files"] | {"maxItems": most}}}  # type: ignore[index]
+    form = {
+        "type": "object",
+        "required": ["rows"],
+        "properties": {"rows": rows},
+        "additionalProperties": False,
+    }
+    content = {"application/json": {"schema": form}, "multipart/form-data": {"schema": files}}
+    return {"requestBody": {"required": True, "content": content}}
+
+
+def plain_routes(service: Service) -> APIRouter:
+    """The routes of ``service``."""
+    router = APIRouter()
+    settings, gates = service.settings, service.gates
+
+    @router.get("/gates", response_model=GateNames, responses=refusals())
+    async def list_gates() -> Response:
+        """The gates that can be asked."""
+        names = gates.names
+        return JsonAnswer({"gates": names, "default": names[0] if names else None})
+
+    @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
+    async def describe(gate: GateName = None) -> Response:
+        """What a gate was fitted on, what it promises, and its health."""
+        return JsonAnswer(gates.find(gate).loaded.facts)
+
+    @router.get("/traffic", response_model=TrafficSummary, responses=refusals(404, 422))
+    async def traffic(gate: GateName = None) -> Response:
+        """The last 500 decisions, without the inputs, and whether they drift."""
+        served = gates.find(gate)
+        summary = {"gate": served.name, **served.traffic.summary(), "requests": service.scoring_requests}
+        return JsonAnswer(summary)
+
+    @router.post(
+        "/score",
+        response_model=Scored,
+        responses=refusals(400, 404, 408, 413, 415, 429, 503)
+        | {422: {"model": NothingScored, "description": "Nothing in it can be scored by this gate."}},
+        openapi_extra=_body(settings.max_inputs),
+    )
+    async def score(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
+        """Scores image files (form field ``files``) or rows (JSON)."""
+        began = time.monotonic()
+        service.scoring_requests += 1
+        with gates.find(gate) as served:
+            async with service.bodies.read(request) as body:
+                names, inputs, problems = await _inputs(service, served, request, body, convert)
+            left = settings.timeout - (time.monotonic() - began)
+            decisions = await served.batcher.decide(inputs, timeout=left) if len(inputs) else None
+        found = results(served, names, problems, decisions)
+        if decisions is None:
+            reason = f"no input could be scored: {problems[0]}"
+            return JsonAnswer({"error": reason, "results": found}, 422)
+        rate = float(served.gate.false_alarm_rate)
+        return JsonAnswer({"gate": served.name, "false_alarm_rate": rate, "results": found})
+
+    @router.post(
+        "/explain",
+        response_model=Explained,
+        responses=refusals(400, 404, 408, 413, 415, 422, 429, 503),
+        openapi_extra=_body(1),
+    )
+    async def explain(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
+        """Explains one image file or one row."""
+        with gates.find(gate) as served:
+            async with service.bodies.read(request) as body:
+                names, inputs, problems = await _inputs(service, served, request, body, convert)
+            if len(names) != 1:
+                raise Refusal(422, f"one input is explained at a time, not {len(names)}")
+            if problems:
+                raise Refusal(422, f"the input cannot be scored: {problems[0]}")
+            return JsonAnswer(await _explain(service, served, inputs))
+
+    @router.get("/metrics", responses=refusals(), response_class=_Metrics)
+    async def metrics() -> Response:
+        """For Prometheus."""
+        return _Metrics(service.metrics.page())
+
+    return router
+
+
+class _Metrics(Response):
+    media_type = "text/plain; version=0.0.4"
+
+
+async def _inputs(
+    service: Service, served: Served, request: Request, body: bytes, convert: bool
+) -> tuple[list[str | int], NDArray[Any], dict[int, str]]:
+    """The names of what was sent, what of it can be scored, and why the rest cannot."""
+    content_type = request.headers.get("content-type", "")
+    kind, most = content_type.partition(";")[0].strip().lower(), service.settings.max_inputs
+    if kind == "multipart/form-data":
+        if served.kind != "images":
+            raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
+        uploads = parse_files(body, content_type, most=most)
+        request.scope.update(gate_name=served.name, inputs=len(uploads))
+        found = await service.workers.decode(
+            lambda: read_pictures(
+                uploads,
+                served.shape,
+                resize=served.gate.resize,
+                convert=convert,
+                most_pixels=service.settings.max_pixels,
+            )
+        )
+        return [upload.name for upload in uploads], found.pixels, found.problems
+    if kind == "application/json":
+        rows = await service.workers.parse(
+            len(body), lambda: read_rows(served, parse_object(body), most=most)
+        )
+        count = len(rows.numbers) + len(rows.problems)
+        request.scope.update(gate_name=served.name, inputs=count)
+        return list(range(count)), rows.numbers, rows.problems
+    raise Refusal(415, "the Content-Type must be multipart/form-data for files or application/json for rows")
+
+
+async def _explain(service: Service, served: Served, inputs: NDArray[np.generic]) -> dict[str, Any]:
+    if served.explaining >= EXPLAINING:
+        raise Overloaded("too many explanations are being made", 5)
+    served.explaining += 1
+    try:
+        await service.workers.take()
+        try:
+            return await service.workers.score(
+                lambda: explained(served, cast("list[Explanation]", served.gate.explain(inputs))[0])
+            )
+        finally:
+            service.workers.give_back()
+    finally:
+        served.explaining -= 1

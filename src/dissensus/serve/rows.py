@@ -1,0 +1,111 @@
+"""Rows sent as JSON: lists of numbers, or objects of named columns."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.data import Table
+from dissensus.data.tables import is_number
+from dissensus.serve.refusals import Refusal, clear
+
+if TYPE_CHECKING:
+    from dissensus.serve.gates import Served
+
+__all__ = ["Rows", "read_rows"]
+
+
+class Rows(NamedTuple):
+    """What became of N rows."""
+
+    numbers: NDArray[np.float64]
+    """(n, D), of those n that can be scored, in order."""
+    problems: dict[int, str]
+    """Row → why it cannot."""
+
+
+def read_rows(served: Served, body: dict[str, Any], *, most: int) -> Rows:
+    """The rows of ``{"rows": [...]}`` as the gate takes them; what is no list of rows is a refusal."""
+    rows = body.get("rows")
+    if not isinstance(rows, list) or not rows:
+        raise Refusal(422, 'the body must be {"rows": [...]} with at least one row')
+    unknown = sorted(set(body) - {"rows"})
+    if unknown:
+        raise Refusal(422, f"the body has the unknown field {unknown[0][:40]!r}: only 'rows' is taken")
+    if len(rows) > most:
+        raise Refusal(413, f"at most {most} rows are taken at once: send fewer")
+    if served.kind == "images":
+        where = f"/v2/models/{served.name}/infer"
+        raise Refusal(415, f"gate {served.name} takes pictures: send files as a form, or tensors to {where}")
+    if served.gate.table_ is not None:
+        return _table(served, rows)
+    return _numbers(served, rows)
+
+
+def _numbers(served: Served, rows: list[Any]) -> Rows:
+    width, problems = served.shape[0], {}
+    found = np.zeros((len(rows), width))
+    for number, row in enumerate(rows):
+        try:
+            found[number] = _row(row, width, served.columns)
+        except Refusal as refusal:
+            problems[number] = refusal.message
+    return _usable(found, problems)
+
+
+def _row(row: Any, width: int, columns: Sequence[str] | None) -> list[float]:
+    if isinstance(row, dict) and columns is not None:
+        absent = [name for name in columns if name not in row]
+        if absent:
+            raise Refusal(422, f"the column {absent[0]!r} is missing")
+        row = [row[name] for name in columns]
+    if not isinstance(row, list):
+        raise Refusal(422, "a row must be a list of numbers" + (" or an object" if columns else ""))
+    if len(row) != width:
+        raise Refusal(422, f"the row has {len(row)} numbers and {width} were expected")
+    return [_number(value, columns is not None) for value in row]
+
+
+def _number(value: Any, may_be_text: bool) -> float:
+    """Tables come from files, where numbers are texts."""
+    if may_be_text and isinstance(value, str) and is_number(value):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise Refusal(422, "the row holds something that is no number")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        raise Refusal(422, "the row holds a number that is too large")
+    return number
+
+
+def _table(served: Served, rows: list[Any]) -> Rows:
+    """By name, as in a file: unknown columns are ignored, absent ones are missing."""
+    encoder = served.gate.table_
+    assert encoder is not None
+    names, problems, records = encoder.names, {}, []
+    for number, row in enumerate(rows):
+        record: dict[str, Any] = {}
+        if isinstance(row, list) and len(row) == len(names):
+            record = dict(zip(names, row, strict=True))
+        elif isinstance(row, dict):
+            record = row
+        else:
+            problems[number] = f"a row must be an object of columns, or a list of {len(names)} values"
+        if any(isinstance(record.get(name), dict | list) for name in names):
+            problems[number], record = "a column holds a list or an object, and no value", {}
+        records.append(record)
+    columns = {name: [record.get(name) for record in records] for name in names}
+    found, own = encoder.transform(Table(columns, range(len(rows)), problems))
+    return _usable(found, {number: clear(reason) for number, reason in own.items()})
+
+
+def _usable(found: NDArray[np.float64], problems: dict[int, str]) -> Rows:
+    usable = np.array([number not in problems for number in range(len(found))])
+    return Rows(found[usable], problems)

@@ -1,0 +1,105 @@
+"""All parts of a running service, and whether it is ready."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import warnings
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from dissensus.errors import SettingsError
+from dissensus.serve.bodies import Bodies
+from dissensus.serve.gates import GateFolder, Gates
+from dissensus.serve.keys import KeyFile
+from dissensus.serve.logs import log
+from dissensus.serve.metrics import Metrics
+from dissensus.serve.settings import ServeSettings
+from dissensus.serve.traffic import Traffic
+from dissensus.serve.webhook import Webhook
+from dissensus.serve.workers import Workers
+
+__all__ = ["Service"]
+
+STUCK = 120.0  # seconds of one batch, beyond the time limit of requests: no batch takes as long
+
+
+class Service:
+    """What the endpoints work with. Gates are read when it is made, and answer while it :meth:`runs`."""
+
+    def __init__(self, path: Path, settings: ServeSettings) -> None:
+        self.settings, self.metrics = settings, Metrics()
+        self.keys = None if settings.keys is None else KeyFile(settings.keys)
+        self.gates = Gates(
+            GateFolder(path, device=settings.device), settings, self.metrics, on_alarm=self._on_alarm
+        )
+        self.gates.load_all()
+        self.bodies = Bodies(settings.max_body, settings.timeout)
+        self.draining = False
+        self.scoring_requests = 0
+        self._workers: Workers | None = None
+        self._webhook: Webhook | None = None
+        self.metrics.watch(self.gates.all, lambda: not self.problems())
+
+    @property
+    def workers(self) -> Workers:
+        """The threads; there are none before the service runs."""
+        assert self._workers is not None
+        return self._workers
+
+    @asynccontextmanager
+    async def runs(self) -> AsyncIterator[None]:
+        """Answers while the block lasts; what was accepted is finished before it ends."""
+        # A gate fitted on a frame is asked with arrays here; their columns were put in order by name.
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        self._workers = Workers(self.settings.worker_count)
+        if self.settings.webhook is not None:
+            self._webhook = Webhook(self.settings.webhook, self.metrics)
+        self.gates.start(self._workers)
+        watching = asyncio.create_task(self._watch())
+        try:
+            yield
+        finally:
+            self.draining = True
+            watching.cancel()
+            await asyncio.gather(watching, return_exceptions=True)
+            await self.gates.close()
+            if self._webhook is not None:
+                await self._webhook.close()
+            self._workers.close()
+
+    def problems(self) -> list[str]:
+        """Why requests should go elsewhere; none means that they are answered."""
+        found = []
+        if self.draining:
+            found.append("the service is stopping")
+        if self._workers is None:
+            found.append("the service is starting")
+        elif self._workers.longest() > self.settings.timeout + STUCK:
+            found.append("a worker is stuck")
+        if not self.gates.names:
+            found.append("there is no gate")
+        found += [
+            f"gate {served.name} has stopped" for served in self.gates.all() if not served.batcher.alive
+        ]
+        return found
+
+    async def _watch(self) -> None:
+        """Looks after the gates and the keys; whatever happens, it goes on."""
+        while True:
+            await asyncio.sleep(self.settings.poll)
+            try:
+                await self.gates.refresh()
+                if self.keys is not None and self.keys.refresh():
+                    log("keys read again", keys=len(self.keys.names))
+            except SettingsError as error:
+                log("keys refused", level="error", reason=str(error))
+            except Exception as error:  # the old gates answer on
+                log("watching failed", level="error", reason=f"{type(error).__name__}: {error}")
+
+    def _on_alarm(self, gate: str, traffic: Traffic) -> None:
+        drift = traffic.drift()
+        log("drift alarm", level="warning", gate=gate, log_capital=round(drift["log_capital"], 3))
+        if self._webhook is not None:
+            self._webhook.post({"event": "drift", "gate": gate, "time": time.time(), "drift": drift})

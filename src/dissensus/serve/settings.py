@@ -1,0 +1,123 @@
+"""What an operator may choose, refused at once where it cannot work."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from dissensus.errors import SettingsError
+
+__all__ = ["LOOPBACK_NAMES", "ServeSettings", "is_loopback"]
+
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+MEBIBYTE = 1 << 20
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServeSettings:
+    """All settings of a service; the defaults suit a small machine."""
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    allowed_hosts: tuple[str, ...] = ()
+    """Names that the service is known by; empty: those of this machine if ``host`` is loopback, else any."""
+    workers: int | None = None
+    """Batches scored at once; None: one a core, or one where a GPU does the work."""
+    device: str = "cpu"
+    max_batch: int = 32
+    """Inputs scored in one call."""
+    max_delay_ms: float = 5.0
+    """How long the first input of a batch waits for company while a worker is free."""
+    queue: int = 512
+    """Inputs of one gate that may wait."""
+    max_body_mb: float = 32.0
+    max_inputs: int = 256
+    """Files or rows in one request."""
+    max_pixels: int = 25_000_000
+    """Of one picture, before it is brought to the gate's size."""
+    timeout: float = 30.0
+    """Seconds from a request's first byte to its answer."""
+    poll: float = 2.0
+    """Seconds between two looks at the gates' folder."""
+    drain: float = 0.0
+    """Seconds during which a stopping service still takes connections, but says that it is not ready."""
+    keys: Path | None = None
+    """The file of API keys' hashes."""
+    no_keys_ok: bool = False
+    """Whether other machines may ask without a key."""
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    webhook: str | None = None
+    """Where drift alarms are posted to."""
+    log_format: str = "json"
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_batch", 1), ("queue", 1), ("max_inputs", 1), ("max_pixels", 64)):
+            if getattr(self, name) < least:
+                raise SettingsError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        for name in ("max_delay_ms", "drain"):
+            if not 0 <= getattr(self, name) < float("inf"):
+                raise SettingsError(f"{name} must be a number of at least 0, got {getattr(self, name)}")
+        for name in ("max_body_mb", "timeout", "poll"):
+            if not 0 < getattr(self, name) < float("inf"):
+                raise SettingsError(f"{name} must be a positive number, got {getattr(self, name)}")
+        if self.workers is not None and self.workers < 1:
+            raise SettingsError(f"workers must be at least 1, got {self.workers}")
+        if not 0 <= self.port <= 65535:
+            raise SettingsError(f"port must lie in 0..65535, got {self.port}")
+        if self.log_format not in ("json", "text"):
+            raise SettingsError(f"log_format must be 'json' or 'text', got {self.log_format!r}")
+        self._check_safety()
+
+    @property
+    def max_body(self) -> int:
+        """Bytes of one request's body."""
+        return int(self.max_body_mb * MEBIBYTE)
+
+    @property
+    def scheme(self) -> str:
+        """Of the addresses that clients use."""
+        return "http" if self.tls_cert is None else "https"
+
+    @property
+    def worker_count(self) -> int:
+        """How many batches are scored at once."""
+        if self.workers is not None:
+            return self.workers
+        return cores() if self.device == "cpu" else 1
+
+    def _check_safety(self) -> None:
+        if self.keys is None and not self.no_keys_ok and not is_loopback(self.host):
+            raise SettingsError(
+                f"host {self.host} lets other machines ask, and there are no API keys: give --keys FILE, or "
+                "--no-keys-ok where something in front checks who asks"
+            )
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise SettingsError("tls_cert and tls_key belong together: give both or none")
+        for path in (self.tls_cert, self.tls_key):
+            if path is not None and not path.is_file():
+                raise SettingsError(f"{path} is no file: name a certificate and its key in PEM format")
+        if self.webhook is not None:
+            address = urlsplit(self.webhook)
+            if address.scheme not in ("http", "https") or not address.hostname or "@" in address.netloc:
+                raise SettingsError("webhook must be an http or https address without a user name in it")
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach what listens there.
+
+    >>> [is_loopback(host) for host in ("127.0.0.1", "::1", "localhost", "0.0.0.0", "example.org")]
+    [True, True, True, False, False]
+    """
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def cores() -> int:
+    """Cores this process may use, which in a container can be fewer than the machine has."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

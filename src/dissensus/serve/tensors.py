@@ -1,0 +1,151 @@
+"""Tensors of the Open Inference Protocol: as JSON, or as raw bytes behind the JSON."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.serve.json_body import parse_object
+from dissensus.serve.refusals import Refusal
+
+__all__ = ["InferRequest", "encode_response", "parse_infer"]
+
+LENGTH = "Inference-Header-Content-Length"
+TYPES: Mapping[str, np.dtype[Any]] = {
+    "UINT8": np.dtype("u1"),
+    "FP32": np.dtype("<f4"),
+    "FP64": np.dtype("<f8"),
+    "BOOL": np.dtype("?"),
+}
+NAMES = {kind.kind + str(kind.itemsize): name for name, kind in TYPES.items()}
+MOST_AXES = 8
+
+
+class InferRequest(NamedTuple):
+    """What a client asked for."""
+
+    id: str | None
+    inputs: dict[str, NDArray[Any]]
+    outputs: dict[str, bool] | None
+    """Wanted outputs, and whether each comes as bytes; None for all."""
+    binary: bool
+    """Whether outputs come as bytes where nothing else was said."""
+
+
+def parse_infer(body: bytes, header_length: str | None) -> InferRequest:
+    """The request in JSON, or in JSON of ``header_length`` bytes with raw tensors behind it."""
+    length = len(body)
+    if header_length is not None:
+        if not header_length.isdecimal() or int(header_length[:20]) > len(body):
+            raise Refusal(400, f"{LENGTH} must be a whole number that is no larger than the body")
+        length = int(header_length)
+    message, raw = parse_object(body[:length]), memoryview(body)[length:]
+    given = message.get("inputs")
+    if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
+        raise Refusal(400, "'inputs' must be a list of at least one tensor object")
+    inputs: dict[str, NDArray[Any]] = {}
+    for tensor in given:
+        name = tensor.get("name")
+        if not isinstance(name, str) or name in inputs:
+            raise Refusal(400, "every input needs a 'name' of its own")
+        inputs[name], raw = _tensor(tensor, name[:40], raw)
+    if len(raw):
+        raise Refusal(400, f"{len(raw)} bytes are left behind the last tensor")
+    number = message.get("id")
+    if number is not None and not isinstance(number, str):
+        raise Refusal(400, "'id' must be a text")
+    binary = _parameters(message).get("binary_data_output", False) is True
+    return InferRequest(number, inputs, _outputs(message.get("outputs"), binary), binary)
+
+
+def encode_response(
+    head: dict[str, Any], outputs: Sequence[tuple[str, NDArray[Any], bool]]
+) -> tuple[bytes, dict[str, str]]:
+    """The body, and its headers: JSON, or JSON with raw tensors behind it."""
+    described, raw = [], []
+    for name, array, binary in outputs:
+        kind = array.dtype.kind + str(array.dtype.itemsize)
+        tensor: dict[str, Any] = {"name": name, "datatype": NAMES[kind], "shape": list(array.shape)}
+        if binary:
+            raw.append(array.astype(TYPES[NAMES[kind]], copy=False).tobytes())
+            tensor["parameters"] = {"binary_data_size": len(raw[-1])}
+        else:
+            tensor["data"] = [_json(value) for value in array.ravel().tolist()]
+        described.append(tensor)
+    text = json.dumps(head | {"outputs": described}, allow_nan=False, separators=(",", ":")).encode()
+    if not raw:
+        return text, {"Content-Type": "application/json"}
+    return text + b"".join(raw), {"Content-Type": "application/octet-stream", LENGTH: str(len(text))}
+
+
+def _tensor(tensor: dict[str, Any], name: str, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
+    """The tensor, and the bytes that are left for those behind it."""
+    shape, kind = tensor.get("shape"), tensor.get("datatype")
+    if (
+        not isinstance(shape, list)
+        or not 0 < len(shape) <= MOST_AXES
+        or any(isinstance(side, bool) or not isinstance(side, int) or side < 0 for side in shape)
+    ):
+        raise Refusal(400, f"the shape of {name!r} must be a list of whole numbers")
+    if not isinstance(kind, str) or kind not in TYPES:
+        raise Refusal(400, f"the datatype of {name!r} must be one of {', '.join(TYPES)}")
+    count = math.prod(shape)
+    if "binary_data_size" in (parameters := _parameters(tensor)):
+        size = parameters["binary_data_size"]
+        if isinstance(size, bool) or size != count * TYPES[kind].itemsize or size > len(raw):
+            raise Refusal(400, f"the bytes of {name!r} are not as many as its shape and datatype take")
+        return np.frombuffer(raw[:size], TYPES[kind]).reshape(shape), raw[size:]
+    return _from_json(tensor.get("data"), name, kind, shape, count), raw
+
+
+def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) -> NDArray[Any]:
+    """Numbers in a flat list, or in lists of lists."""
+    if not isinstance(data, list):
+        raise Refusal(400, f"{name!r} has neither 'data' nor bytes behind the JSON")
+    try:
+        values = np.asarray(data)
+    except (ValueError, OverflowError) as error:
+        raise Refusal(400, f"the data of {name!r} are lists of different lengths") from error
+    if values.size != count:
+        raise Refusal(400, f"the data of {name!r} hold {values.size} values, and its shape takes {count}")
+    wanted = TYPES[kind]
+    taken = {"u": "iu", "f": "iuf", "b": "b"}[wanted.kind]
+    if values.dtype.kind not in taken and values.size:
+        raise Refusal(400, f"the data of {name!r} are not all of the type {kind}")
+    if wanted.kind == "u" and values.size and not 0 <= values.min() <= values.max() <= 255:
+        raise Refusal(400, f"the data of {name!r} must lie in 0..255")
+    with np.errstate(over="ignore"):  # infinite then, and refused as such
+        return values.astype(wanted).reshape(shape)
+
+
+def _outputs(given: Any, binary: bool) -> dict[str, bool] | None:
+    if given is None or given == []:
+        return None
+    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
+        raise Refusal(400, "'outputs' must be a list of objects")
+    wanted: dict[str, bool] = {}
+    for output in given:
+        name = output.get("name")
+        if not isinstance(name, str) or name in wanted:
+            raise Refusal(400, "every output needs a 'name' of its own")
+        wanted[name] = _parameters(output).get("binary_data", binary) is True
+    return wanted
+
+
+def _parameters(message: dict[str, Any]) -> dict[str, Any]:
+    parameters = message.get("parameters", {})
+    if not isinstance(parameters, dict):
+        raise Refusal(400, "'parameters' must be an object")
+    return parameters
+
+
+def _json(value: Any) -> Any:
+    """JSON has no infinity; the largest number comes as near as it can."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return math.copysign(1.7976931348623157e308, value)
+    return value

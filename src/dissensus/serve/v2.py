@@ -1,0 +1,207 @@
+"""The Open Inference Protocol, version 2, over HTTP: what standard clients speak."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from fastapi import APIRouter, Path, Request, Response
+from numpy.typing import NDArray
+
+from dissensus._version import __version__
+from dissensus.data import check_images
+from dissensus.errors import DataError
+from dissensus.serve.answers import JsonAnswer
+from dissensus.serve.refusals import Refusal
+from dissensus.serve.schemas import InferResponse, ModelMetadata, Ready, ServerMetadata, refusals
+from dissensus.serve.tensors import LENGTH, InferRequest, encode_response, parse_infer
+
+if TYPE_CHECKING:
+    from dissensus.serve.gates import Served
+    from dissensus.serve.service import Service
+
+__all__ = ["v2_routes"]
+
+VERSION = "1"
+OUTPUTS = {"score": "FP64", "p_value": "FP64", "flagged": "BOOL"}
+
+ModelName = Annotated[str, Path(max_length=100)]
+ModelVersion = Annotated[str, Path(max_length=20, description="The only version is 1.")]
+
+_TENSOR = {
+    "type": "object",
+    "required": ["name", "shape", "datatype"],
+    "properties": {
+        "name": {"type": "string"},
+        "shape": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"type": "integer", "minimum": 0}},
+        "datatype": {"type": "string", "enum": ["UINT8", "FP32", "FP64"]},
+        "data": {"type": "array", "items": {}},
+        "parameters": {"type": "object"},
+    },
+}
+_REQUEST = {
+    "type": "object",
+    "required": ["inputs"],
+    "properties": {
+        "id": {"type": "string"},
+        "inputs": {"type": "array", "minItems": 1, "items": _TENSOR},
+        "outputs": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["name"],
+                "properties": {
+                    "name": {"type": "string", "enum": list(OUTPUTS)},
+                    "parameters": {"type": "object"},
+                },
+            },
+        },
+        "parameters": {"type": "object"},
+    },
+}
+_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}}}}
+_BINARY: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": f"JSON; with binary outputs, {LENGTH} bytes of JSON and the tensors' bytes behind it.",
+        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+def v2_routes(service: Service) -> APIRouter:
+    """The routes of ``service``."""
+    router = APIRouter(prefix="/v2")
+    gates = service.gates
+
+    @router.get("", response_model=ServerMetadata, responses=refusals())
+    async def server() -> Response:
+        """What this server is."""
+        return JsonAnswer({"name": "dissensus", "version": __version__, "extensions": ["binary_tensor_data"]})
+
+    @router.get("/health/live", responses=refusals())
+    async def live() -> dict[str, bool]:
+        """Whether the process answers at all."""
+        return {"live": True}
+
+    @router.get("/health/ready", response_model=Ready, responses=refusals() | {503: {"model": Ready}})
+    async def ready() -> Response:
+        """Whether gates are loaded, workers work, and the service is not stopping."""
+        problems = service.problems()
+        # A gate that could not be replaced is worth a word, but the older one answers.
+        words = [*problems, *gates.problems.values()]
+        content = {"ready": not problems, "problems": words, "gates": len(gates.names)}
+        return JsonAnswer(content, 503 if problems else 200)
+
+    async def model(name: ModelName) -> Response:
+        """A gate's tensors."""
+        return JsonAnswer(_metadata(gates.find(name)))
+
+    async def model_ready(name: ModelName) -> Response:
+        """Whether a gate can be asked."""
+        served = gates.find(name)
+        if not served.batcher.alive or service.draining:
+            raise Refusal(503, f"gate {served.name} is not ready")
+        return JsonAnswer({"name": served.name, "ready": True})
+
+    async def infer(request: Request, name: ModelName) -> Response:
+        """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
+        with gates.find(name) as served:
+            return await _infer(service, served, request)
+
+    async def version_model(name: ModelName, version: ModelVersion) -> Response:
+        """A gate's tensors."""
+        _check_version(version)
+        return await model(name)
+
+    async def version_ready(name: ModelName, version: ModelVersion) -> Response:
+        """Whether a gate can be asked."""
+        _check_version(version)
+        return await model_ready(name)
+
+    async def version_infer(request: Request, name: ModelName, version: ModelVersion) -> Response:
+        """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
+        _check_version(version)
+        return await infer(request, name)
+
+    may_ask = refusals(400, 404, 408, 413, 415, 422, 429, 503)
+    for path, own_model, own_ready, own_infer in (
+        ("/models/{name}", model, model_ready, infer),
+        ("/models/{name}/versions/{version}", version_model, version_ready, version_infer),
+    ):
+        router.get(path, response_model=ModelMetadata, responses=refusals(404, 422))(own_model)
+        router.get(f"{path}/ready", responses=refusals(404, 422, 503))(own_ready)
+        router.post(
+            f"{path}/infer", response_model=InferResponse, responses=may_ask | _BINARY, openapi_extra=_BODY
+        )(own_infer)
+    return router
+
+
+async def _infer(service: Service, served: Served, request: Request) -> Response:
+    began, settings = time.monotonic(), service.settings
+    service.scoring_requests += 1
+    async with service.bodies.read(request) as body:
+        asked = await service.workers.parse(len(body), parse_infer, body, request.headers.get(LENGTH))
+        inputs = _inputs(served, asked, most=settings.max_inputs)
+    request.scope.update(gate_name=served.name, inputs=len(inputs))
+    left = settings.timeout - (time.monotonic() - began)
+    decisions = await served.batcher.decide(inputs, timeout=left)
+    wanted = asked.outputs or dict.fromkeys(OUTPUTS, asked.binary)
+    outputs = [(name, getattr(decisions, name), binary) for name, binary in wanted.items()]
+    head: dict[str, Any] = {"model_name": served.name, "model_version": VERSION}
+    if asked.id is not None:
+        head["id"] = asked.id
+    content, headers = encode_response(head, outputs)
+    return Response(content, headers=headers)
+
+
+def _inputs(served: Served, asked: InferRequest, *, most: int) -> NDArray[Any]:
+    """The one input tensor as the gate takes it."""
+    expected = "images" if served.kind == "images" else "rows"
+    unknown = next((name for name in asked.outputs or () if name not in OUTPUTS), None)
+    if unknown is not None:
+        raise Refusal(400, f"there is no output {unknown[:40]!r}, only {', '.join(OUTPUTS)}")
+    if list(asked.inputs) != [expected]:
+        raise Refusal(422, f"gate {served.name} takes one input tensor named {expected!r}")
+    array = asked.inputs[expected]
+    if array.dtype.kind == "b" or (expected == "rows" and array.dtype.kind != "f"):
+        raise Refusal(
+            422, f"{expected!r} must be of the datatype {'FP32 or FP64' if expected == 'rows' else 'UINT8'}"
+        )
+    if array.ndim != 1 + len(served.shape) or array.shape[1:] != served.shape:
+        sides = ", ".join(map(str, served.shape))
+        raise Refusal(422, f"{expected!r} has shape {list(array.shape)} and [n, {sides}] was expected")
+    if not 1 <= len(array) <= most:
+        raise Refusal(413 if len(array) else 422, f"1 to {most} inputs are taken at once, not {len(array)}")
+    if not np.isfinite(array).all():
+        raise Refusal(422, f"{expected!r} holds NaN or infinite values")
+    if expected == "rows":
+        return array.astype(np.float64)
+    try:
+        return check_images(
+            array, name="images", expected=(served.shape[0], served.shape[1], served.shape[2])
+        )
+    except DataError as error:
+        raise Refusal(422, str(error)) from error
+
+
+def _metadata(served: Served) -> dict[str, Any]:
+    images = served.kind == "images"
+    tensor = {
+        "name": "images" if images else "rows",
+        "datatype": "UINT8" if images else "FP64",
+        "shape": [-1, *served.shape],
+    }
+    outputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in OUTPUTS.items()]
+    return {
+        "name": served.name,
+        "versions": [VERSION],
+        "platform": "dissensus",
+        "inputs": [tensor],
+        "outputs": outputs,
+    }
+
+
+def _check_version(version: str) -> None:
+    if version != VERSION:
+        raise Refusal(404, f"the only version of a gate is {VERSION}")

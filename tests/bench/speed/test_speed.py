@@ -1,0 +1,206 @@
+"""The benchmark measures what it says: the straightforward way is the same method, records become a table."""
+
+import itertools
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+from typer.testing import CliRunner
+
+from dissensus.bench.speed import peers
+from dissensus.bench.speed.comparison import faster, more
+from dissensus.bench.speed.figures import draw_all
+from dissensus.bench.speed.growth import slope
+from dissensus.bench.speed.parts import PARTS, find_parts
+from dissensus.bench.speed.records import all_records, merge, write_part
+from dissensus.bench.speed.sizes import find_sizes
+from dissensus.bench.speed.straightforward import ScaleAdaptedSGHMC, Training, score
+from dissensus.bench.speed.subject import (
+    conv_vae,
+    copied_draws,
+    default_vae,
+    dense,
+    images,
+    plain_conv,
+    plain_default,
+    plain_dense,
+    random_draws,
+)
+from dissensus.bench.speed.table import markdown
+from dissensus.bench.speed.training import our_epochs
+from dissensus.bench.speed.worker import Worker
+from dissensus.cli import app
+from dissensus.errors import DissensusError, SettingsError
+from dissensus.likelihood import log_likelihoods
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior import SGHMC
+from dissensus.seeding import torch_stream
+
+CPU = torch.device("cpu")
+
+
+@pytest.mark.parametrize(
+    ("ours", "plain"), [(conv_vae, plain_conv), (default_vae, plain_default), (dense, plain_dense)]
+)
+def test_the_networks_are_equal(ours, plain):
+    shapes = [[tuple(p.shape) for p in network().parameters()] for network in (ours, plain)]
+    assert shapes[0] == shapes[1]
+
+
+@pytest.mark.parametrize("repeat", [True, False])
+def test_both_score_the_same_likelihoods(repeat, monkeypatch):
+    """From the same noise."""
+    vae, data, K = conv_vae(), images(6), 8
+    draws = random_draws(vae, 2)
+    ours = log_likelihoods(vae, draws, data, samples=K)
+    noise = torch.randn(K, vae.latent_size, generator=torch_stream(0, "scoring noise"))
+    one_by_one = itertools.cycle(noise)
+
+    def same_noise(mean):
+        return noise.repeat(len(mean) // K, 1) if repeat else next(one_by_one).expand_as(mean)
+
+    monkeypatch.setattr(torch, "randn_like", same_noise)
+    theirs = score(
+        plain_conv(),
+        copied_draws(draws),
+        unit_scale(data),
+        samples=K,
+        batch_size=4,
+        device=CPU,
+        repeat=repeat,
+    )
+    np.testing.assert_allclose(theirs.numpy(), ours.values, rtol=0, atol=2e-3)
+    assert np.ptp(ours.values) > 1
+
+
+def test_the_sampler_is_ours():
+    """The same step from the same gradient, noise and precision."""
+    torch.manual_seed(3)
+    start, gradients = torch.randn(50), torch.randn(3, 50)
+    parameter = torch.nn.Parameter(start.clone())
+    sampler = ScaleAdaptedSGHMC(iter([parameter]), N=10)
+    sampler.state[parameter]["precision"] = 2.0
+    rule = SGHMC()
+    weights = start.clone()
+    state = rule.init(weights)
+    for number, gradient in enumerate(gradients):
+        torch.manual_seed(number)
+        noise = torch.randn(50)
+        rule.step_(state, weights, 10 * gradient + 2 * weights, noise, adapt=True)
+        torch.manual_seed(number)
+        parameter.grad = gradient.clone()
+        sampler.step()
+    torch.testing.assert_close(parameter.detach(), weights, rtol=1e-5, atol=1e-6)
+
+
+def test_both_learn():
+    data = images(256)
+    training = Training(plain_dense(), unit_scale(data).flatten(1), batch_size=64, device=CPU)
+    losses = [training.epoch() for _ in range(4)]
+    assert losses[-1] < losses[0]
+    calls = []
+    times = our_epochs(dense(), data.flatten(1), batch_size=64, rounds=2, between=lambda: calls.append(0))
+    assert len(times.whole) == len(times.steps) == 2
+    assert len(calls) == 3
+    assert all(whole >= steps > 0 for whole, steps in zip(times.whole, times.steps, strict=True))
+
+
+def test_ratios_are_above_one_where_ours_is_better():
+    assert faster("t", 1.0, 3.0, "x").ratio == more("r", 3.0, 1.0, "x", "1/s").ratio == 3.0
+
+
+def test_a_slope_is_the_exponent():
+    values = [2, 4, 8, 16]
+    assert slope(values, [7.0 * value**1.5 for value in values]) == pytest.approx(1.5)
+    assert slope(values, [5.0] * 4) == pytest.approx(0, abs=1e-12)
+
+
+def measured(name, ours):
+    return {"comparisons": [faster(name, ours, 4.0, "other", "ms").to_dict()]}
+
+
+def test_records_of_both_devices_are_merged(tmp_path, monkeypatch):
+    write_part(tmp_path, "startup", CPU, measured("a", 1.0), data="d", seconds=1.0)
+    write_part(tmp_path, "startup", CPU, measured("b", 2.0), data="d", seconds=1.0)  # replaces the first
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda _=None: "a GPU")
+    write_part(tmp_path, "decoding", torch.device("cuda"), measured("c", 8.0), data="d", seconds=1.0)
+    rows = merge(tmp_path)
+    assert rows == json.loads((tmp_path / "speed.json").read_text())
+    assert [(row["name"], row["ratio"]) for row in rows] == [("b", 2.0), ("c", 0.5)]
+    for row in rows:
+        assert {"name", "hardware", "ours", "other", "other_name", "unit", "ratio"} <= row.keys()
+    assert rows[1]["hardware"] == "a GPU"
+    assert [record["device"] for record in all_records(tmp_path)] == ["cpu", "cuda"]
+    assert "| c | 8 | 4 | ms | 0.50 | other | a GPU |" in markdown(rows)
+
+
+def test_parts_by_name_and_device():
+    assert find_parts([], "cpu") == list(PARTS)
+    assert find_parts([], "cuda") == ["training", "decoding", "growth", "accuracy"]
+    assert find_parts(["growth", "training"], "cpu") == ["training", "growth"]
+    with pytest.raises(SettingsError, match="no part"):
+        find_parts(["nothing"], "cpu")
+    with pytest.raises(SettingsError, match="on the CPU"):
+        find_parts(["single"], "cuda")
+    for device in ("cpu", "cuda"):
+        whole, quick = (find_sizes(device, quick=quick) for quick in (False, True))
+        assert set(whole.compared_chains) <= set(whole.chains)
+        assert set(quick.compared_chains) <= set(quick.chains)
+
+
+def test_the_command_measures_draws_and_prints(tmp_path):
+    arguments = ["bench", "speed", "--quick", "--device", "cpu", "--output", str(tmp_path)]
+    answer = CliRunner().invoke(app, [*arguments, "--only", "startup", "--json"])
+    assert answer.exit_code == 0, answer.output
+    rows = json.loads(answer.stdout)
+    assert {row["part"] for row in rows} == {"startup"}
+    assert (tmp_path / "speed.md").read_text().count("\n") == len(rows) + 2
+    record = json.loads((tmp_path / "cpu" / "startup.json").read_text())
+    assert record["environment"]["versions"]["torch"]
+
+
+def test_figures_come_from_records_alone(tmp_path):
+    common = {"device": "cpu", "hardware": "a machine", "settings": {"images": 512, "batch_size": 128}}
+    point = {"seconds": 1.0, "peak_bytes": 1 << 20}
+    row = {"network": "conv", "epoch_seconds": 1.0, "step_seconds_per_chain": 0.1}
+    records = [
+        common
+        | {
+            "part": "training",
+            "chains": [
+                row | {"chains": 1, "straightforward_epoch_seconds": 2.0},
+                row | {"chains": 2, "straightforward_epoch_seconds": None},
+            ],
+        },
+        common
+        | {
+            "part": "growth",
+            "axes": {
+                "N": {"points": [{"N": 1} | point, {"N": 2} | point], "time_slope": 1, "memory_slope": 0}
+            },
+        },
+        common | {"part": "startup"},
+    ]
+    drawn = draw_all(records, tmp_path)
+    assert [path.name for path in drawn] == ["training-cpu.png", "growth-cpu.png"]
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)
+
+
+def test_a_worker_answers_and_its_failure_has_its_last_words():
+    echo = "from dissensus.bench.speed.worker import answer_requests as a; a({'double': lambda x: 2 * x})"
+    with Worker([sys.executable, "-c", echo]) as worker:
+        assert worker.ask("double", x=21) == 42
+        with pytest.raises(DissensusError, match=r"failed at 'halve'.*KeyError"):
+            worker.ask("halve", x=1)
+
+
+def test_missing_peers_are_one_sentence(tmp_path, monkeypatch):
+    def offline(command):
+        raise peers.subprocess.CalledProcessError(1, command, stderr="noise\nERROR: no network\n")
+
+    monkeypatch.setattr(peers, "_run", offline)
+    with pytest.raises(peers.PeersMissingError, match=r"left out.*no network") as caught:
+        peers.peer_python(tmp_path / "env")
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,193 @@
+"""Many requests become few calls, in bounded time and room, and nobody gets another's answer."""
+
+import asyncio
+import time
+
+import numpy as np
+import pytest
+
+from dissensus.detector.estimator import Decisions
+from dissensus.serve.batching import Batcher
+from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.workers import Workers
+
+
+class Scorer:
+    """Says the sum of each row, notes its batches, and takes its time."""
+
+    def __init__(self, seconds=0.0):
+        self.seconds, self.batches = seconds, []
+
+    def __call__(self, inputs):
+        self.batches.append(inputs)
+        time.sleep(self.seconds)
+        sums = inputs.sum(axis=1).astype(np.float64)
+        return Decisions(sums, sums / 1000, sums > 50)
+
+
+def rows(*values, dtype=np.float64):
+    return np.array(values, dtype=dtype)[:, None]
+
+
+def run(scenario, *, workers=1, **settings):
+    """Runs ``scenario(batcher)`` with a batcher of the settings, and closes it."""
+
+    async def main():
+        pool = Workers(workers)
+        scorer = settings.pop("scorer", None) or Scorer()
+        chosen = {"max_batch": 8, "max_delay": 0.005, "capacity": 100, **settings}
+        batcher = Batcher(scorer, pool, **chosen)
+        try:
+            return await scenario(batcher)
+        finally:
+            await batcher.close()
+            pool.close()
+
+    return asyncio.run(main())
+
+
+def test_requests_share_a_call_and_get_their_own_answers():
+    scorer = Scorer()
+
+    async def scenario(batcher):
+        return await asyncio.gather(*(batcher.decide(rows(n, n + 100), timeout=5) for n in range(4)))
+
+    answers = run(scenario, scorer=scorer)
+    assert [len(batch) for batch in scorer.batches] == [8]
+    for number, answer in enumerate(answers):
+        assert answer.score.tolist() == [number, number + 100]
+        assert answer.flagged.tolist() == [False, True]
+        assert answer.p_value.tolist() == [number / 1000, (number + 100) / 1000]
+
+
+def test_no_batch_is_larger_than_allowed_and_large_requests_are_divided():
+    scorer = Scorer()
+
+    async def scenario(batcher):
+        return await batcher.decide(rows(*range(21)), timeout=5)
+
+    answer = run(scenario, scorer=scorer)
+    assert answer.score.tolist() == list(range(21))
+    assert sorted(len(batch) for batch in scorer.batches) == [5, 8, 8]
+
+
+def test_what_waits_is_divided_between_free_workers():
+    scorer = Scorer(0.05)
+
+    async def scenario(batcher):
+        await asyncio.gather(*(batcher.decide(rows(n), timeout=5) for n in range(32)))
+
+    run(scenario, scorer=scorer, workers=2, max_batch=32)
+    assert sorted(len(batch) for batch in scorer.batches) == [16, 16]
+
+
+def test_bytes_and_fractions_never_meet_in_one_batch():
+    scorer = Scorer()
+
+    async def scenario(batcher):
+        kinds = (np.uint8, np.float32, np.uint8, np.uint8)
+        return await asyncio.gather(*(batcher.decide(rows(1, dtype=kind), timeout=5) for kind in kinds))
+
+    run(scenario, scorer=scorer)
+    assert [(batch.dtype.name, len(batch)) for batch in scorer.batches] == [
+        ("uint8", 1),
+        ("float32", 1),
+        ("uint8", 2),
+    ]
+
+
+def test_a_full_queue_refuses_and_says_when_to_come_back():
+    async def scenario(batcher):
+        first = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5))
+        await asyncio.sleep(0.02)  # being scored
+        waiting = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5))
+        await asyncio.sleep(0)
+        with pytest.raises(Overloaded) as refusal:
+            await batcher.decide(rows(1, 2, 3), timeout=5)
+        await asyncio.gather(first, waiting)
+        return refusal.value
+
+    refusal = run(scenario, scorer=Scorer(0.1), capacity=10)
+    assert refusal.status == 429
+    assert 1 <= int(refusal.headers["Retry-After"]) <= 60
+
+
+def test_more_than_the_queue_holds_is_too_large_rather_than_too_early():
+    async def scenario(batcher):
+        with pytest.raises(Refusal, match="send fewer") as refusal:
+            await batcher.decide(rows(*range(11)), timeout=5)
+        return refusal.value.status
+
+    assert run(scenario, capacity=10) == 413
+
+
+def test_what_could_not_be_answered_in_time_is_refused_at_once():
+    async def scenario(batcher):
+        await batcher.decide(rows(*range(8)), timeout=5)  # 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5)) for _ in range(6)]
+        await asyncio.sleep(0.01)
+        with pytest.raises(Overloaded, match="in time"):
+            await batcher.decide(rows(1), timeout=0.2)
+        await asyncio.gather(*tasks)
+
+    run(scenario, scorer=Scorer(0.1))
+
+
+def test_a_late_answer_is_a_refusal_and_its_work_is_dropped():
+    scorer = Scorer(0.2)
+
+    async def scenario(batcher):
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=5))
+        await asyncio.sleep(0.05)
+        with pytest.raises(Refusal, match="no answer within") as refusal:
+            await batcher.decide(rows(2), timeout=0.05)
+        assert batcher.waiting == 0
+        await first
+        return refusal.value.status
+
+    assert run(scenario, scorer=scorer) == 503
+    assert [batch.tolist() for batch in scorer.batches] == [[[1.0]]]
+
+
+def test_a_client_that_leaves_takes_its_work_along():
+    scorer = Scorer(0.1)
+
+    async def scenario(batcher):
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=5))
+        await asyncio.sleep(0.05)
+        left = asyncio.create_task(batcher.decide(rows(2), timeout=5))
+        await asyncio.sleep(0)
+        left.cancel()
+        await first
+        return await batcher.decide(rows(3), timeout=5)
+
+    assert run(scenario, scorer=scorer).score.tolist() == [3.0]
+    assert [batch.tolist() for batch in scorer.batches] == [[[1.0]], [[3.0]]]
+
+
+def test_a_failing_batch_fails_its_own_requests_and_no_others():
+    def decide(inputs):
+        if (inputs < 0).any():
+            raise ArithmeticError("below zero")
+        return Decisions(inputs[:, 0], inputs[:, 0], inputs[:, 0] > 0)
+
+    async def scenario(batcher):
+        with pytest.raises(ArithmeticError, match="below zero"):
+            await batcher.decide(rows(-1), timeout=5)
+        assert batcher.alive
+        return await batcher.decide(rows(4), timeout=5)
+
+    assert run(scenario, scorer=decide).score.tolist() == [4.0]
+
+
+def test_closing_finishes_what_was_accepted():
+    scorer = Scorer(0.03)
+
+    async def scenario(batcher):
+        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=5)) for n in range(20)]
+        await asyncio.sleep(0)
+        await batcher.close()
+        assert not batcher.alive
+        return [task.result().score.tolist() for task in tasks]
+
+    assert run(scenario, scorer=scorer) == [[float(n)] for n in range(20)]

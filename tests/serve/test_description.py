@@ -1,0 +1,75 @@
+"""The description of the API is true: what it says is taken is taken, and answers look as it says."""
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import GenerationMode
+from schemathesis.config import SchemathesisConfig
+
+CONFIG = {
+    # What no schema can say: how wide the gate's rows are (422), that a tensor's data fill its shape (400).
+    "checks": {
+        "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "404", "413", "415", "422"]},
+        "negative_data_rejection": {
+            "expected-statuses": ["400", "401", "403", "404", "405", "413", "415", "422"]
+        },
+    },
+}
+WITHOUT_PARAMETERS = ["GET /gates", "GET /metrics", "GET /v2", "GET /v2/health/live", "GET /v2/health/ready"]
+OPERATIONS = [
+    *WITHOUT_PARAMETERS,
+    "GET /gate",
+    "GET /traffic",
+    "POST /score",
+    "POST /explain",
+    "GET /v2/models/{name}",
+    "GET /v2/models/{name}/ready",
+    "POST /v2/models/{name}/infer",
+    "GET /v2/models/{name}/versions/{version}",
+    "GET /v2/models/{name}/versions/{version}/ready",
+    "POST /v2/models/{name}/versions/{version}/infer",
+]
+
+
+@pytest.fixture(scope="module")
+def description(asked):
+    return schemathesis.openapi.from_url(
+        f"{asked.url}/openapi.json", config=SchemathesisConfig.from_dict(CONFIG)
+    )
+
+
+def test_every_operation_is_described(description):
+    found = sorted(
+        f"{result.ok().method.upper()} {result.ok().path}" for result in description.get_all_operations()
+    )
+    assert found == sorted(OPERATIONS)
+
+
+@pytest.mark.parametrize(
+    ("operation", "mode"),
+    [(operation, GenerationMode.POSITIVE) for operation in OPERATIONS]
+    + [(one, GenerationMode.NEGATIVE) for one in OPERATIONS if one not in WITHOUT_PARAMETERS],
+)
+def test_the_service_keeps_its_word(description, operation, mode):
+    method, path = operation.split()
+    strategy = description[path][method].as_strategy(generation_mode=mode)
+
+    @settings(
+        max_examples=10,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=strategy, gate=st.sampled_from([None, "rows", "table", "pictures"]))
+    def keeps(case, gate):
+        if gate is not None and mode is GenerationMode.POSITIVE:  # no schema knows which gates there are
+            if "{name}" in path:
+                case.path_parameters["name"] = gate
+            elif case.query and "gate" in case.query:
+                case.query["gate"] = gate
+        case.call_and_validate()
+
+    keeps()

@@ -1,0 +1,178 @@
+"""Gates come, change and go while they are asked; a broken one changes nothing."""
+
+import asyncio
+import json
+import shutil
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from dissensus import BayesianVAE
+from dissensus.errors import ArtifactError
+from dissensus.serve.gates import GateFolder
+from dissensus.serve.service import Service
+from dissensus.serve.settings import ServeSettings
+
+
+def version(found, name="rows"):
+    return found.client.get(f"/gate?gate={name}").json()["version"]
+
+
+def refresh(found):
+    found.call(found.service.gates.refresh())
+
+
+@pytest.fixture
+def other(folder):
+    """Another gate for the same rows, which scores otherwise."""
+    gate = BayesianVAE.load(folder / "rows", device="cpu")
+    gate.recalibrate(np.random.default_rng(5).normal(size=(80, 3)) * 2)
+    return gate
+
+
+def test_a_folder_that_is_a_gate_serves_it_under_its_name(serving, folder):
+    with serving(folder / "rows") as found:
+        assert found.client.get("/gates").json()["gates"] == ["rows"]
+
+
+def test_replaced_added_and_removed_gates(serving, own_folder, other, numbers):
+    with serving(own_folder) as found:
+        before, ask = (
+            version(found),
+            lambda: found.client.post("/score?gate=rows", json={"rows": numbers.tolist()}),
+        )
+        other.save(own_folder / "rows")
+        refresh(found)
+        assert version(found) != before
+        p_values = [result["p_value"] for result in ask().json()["results"]]
+        np.testing.assert_array_equal(p_values, other.decide(numbers).p_value)
+
+        shutil.copytree(own_folder / "rows", own_folder / "another")
+        refresh(found)
+        assert "another" in found.client.get("/gates").json()["gates"]
+
+        shutil.rmtree(own_folder / "another")
+        refresh(found)  # somebody may just be moving a new one in
+        assert "another" in found.client.get("/gates").json()["gates"]
+        refresh(found)
+        assert found.client.get("/gate?gate=another").status_code == 404
+        assert found.client.get("/v2/health/ready").status_code == 200
+
+
+@pytest.mark.parametrize("damage", ["config.json", "draws.safetensors", "calibration.safetensors"])
+def test_a_broken_replacement_keeps_the_old_one_and_says_so(serving, own_folder, numbers, damage):
+    with serving(own_folder) as found:
+        before = version(found)
+        whole = (own_folder / "rows" / damage).read_bytes()
+        (own_folder / "rows" / damage).write_bytes(whole[:-10])
+        refresh(found)
+        refresh(found)
+        assert version(found) == before
+        answer = found.client.post("/score?gate=rows", json={"rows": numbers[:2].tolist()})
+        assert answer.status_code == 200
+        ready = found.client.get("/v2/health/ready")
+        assert ready.status_code == 200
+        (problem,) = ready.json()["problems"]
+        assert problem.startswith("gate rows cannot be loaded")
+        assert str(own_folder) not in problem
+        assert 'dissensus_gate_load_failures_total{gate="rows"} 1.0' in found.client.get("/metrics").text
+
+        (own_folder / "rows" / damage).write_bytes(whole)
+        refresh(found)
+        assert found.client.get("/v2/health/ready").json()["problems"] == []
+
+
+def test_a_single_gate_that_vanishes_is_served_on(serving, own_folder, numbers):
+    with serving(own_folder / "rows") as found:
+        shutil.rmtree(own_folder / "rows")
+        refresh(found)
+        refresh(found)
+        assert found.client.post("/score", json={"rows": numbers[:1].tolist()}).status_code == 200
+        assert "gone" in found.client.get("/v2/health/ready").json()["problems"][0]
+
+
+def test_broken_gates_beside_whole_ones_are_left_out(serving, own_folder):
+    (own_folder / "rows" / "draws.safetensors").write_bytes(b"")
+    (own_folder / "empty").mkdir()
+    (own_folder / "a file").write_text("")
+    shutil.copytree(own_folder / "table", own_folder / "odd näme")
+    with serving(own_folder) as found:
+        assert found.client.get("/gates").json()["gates"] == ["pictures", "table"]
+        assert len(found.client.get("/v2/health/ready").json()["problems"]) == 2
+
+
+@pytest.mark.parametrize("what", ["nothing", "file", "empty", "broken"])
+def test_nothing_to_serve_is_an_error_that_says_so(tmp_path, own_folder, what):
+    path = {
+        "nothing": tmp_path / "nowhere",
+        "file": tmp_path / "file",
+        "empty": tmp_path / "empty",
+        "broken": own_folder / "rows",
+    }[what]
+    (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    (own_folder / "rows" / "draws.safetensors").write_bytes(b"")
+    with pytest.raises(ArtifactError, match=path.name):
+        Service(path, ServeSettings())
+
+
+def test_folders_being_written_are_not_gates(own_folder):
+    shutil.copytree(own_folder / "rows", own_folder / ".rows.x.tmp")
+    assert list(GateFolder(own_folder).scan()) == ["pictures", "rows", "table"]
+
+
+def test_a_request_that_was_still_being_sent_when_its_gate_was_replaced(serving, own_folder, other, numbers):
+    body = json.dumps({"rows": numbers[:1].tolist()}).encode()
+    head = f"POST /score?gate=rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
+    with serving(own_folder, timeout=5) as found:
+        before = found.client.post(
+            "/score?gate=rows", content=body, headers={"content-type": "application/json"}
+        )
+        host, port = found.url.removeprefix("http://").split(":")
+        with socket.create_connection((host, int(port)), timeout=20) as connection:
+            connection.sendall(f"{head}Content-Type: application/json\r\nConnection: close\r\n\r\n".encode())
+            connection.sendall(body[:10])
+            found.client.get("/gates")  # by now the half request has been seen
+            other.save(own_folder / "rows")
+            refresh(found)
+            time.sleep(0.1)
+            connection.sendall(body[10:])
+            received = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert received.startswith(b"HTTP/1.1 200")
+        assert received.endswith(before.content)
+        found.call(asyncio.sleep(0.1))
+        assert found.service.gates._leaving == set()
+
+
+def test_a_gate_swapped_under_load_loses_nothing(serving, own_folder, other, library, numbers):
+    """Every answer is one of the old gate or one of the new, and there is one for every request."""
+    known = [library["rows"].decide(numbers[:1]).p_value[0], other.decide(numbers[:1]).p_value[0]]
+    assert known[0] != known[1]
+    answers, stop = [], threading.Event()
+    with serving(own_folder, poll=0.05) as found:
+
+        def ask():
+            while not stop.is_set():
+                answers.append(found.client.post("/score?gate=rows", json={"rows": numbers[:1].tolist()}))
+
+        clients = [threading.Thread(target=ask) for _ in range(8)]
+        for client in clients:
+            client.start()
+        originals = BayesianVAE.load(own_folder / "rows", device="cpu")
+        for gate in (other, originals, other):
+            before = version(found)
+            gate.save(own_folder / "rows")
+            for _ in range(500):
+                if version(found) != before:
+                    break
+            else:
+                pytest.fail("the new gate was never served")
+        stop.set()
+        for client in clients:
+            client.join()
+    assert {answer.status_code for answer in answers} == {200}
+    p_values = [answer.json()["results"][0]["p_value"] for answer in answers]
+    assert set(p_values) == set(known)

@@ -1,0 +1,203 @@
+"""Who is let in, and what every answer carries."""
+
+import re
+import threading
+
+import pytest
+
+from dissensus.errors import SettingsError
+from dissensus.serve.keys import KeyFile, new_key
+from dissensus.serve.settings import ServeSettings
+
+ROWS = {"rows": [[0.0, 0.0, 0.0]]}
+
+
+def test_keys_are_kept_as_hashes_and_known_again(tmp_path):
+    file = tmp_path / "keys"
+    first, second = new_key(file, "first"), new_key(file, "second")
+    text = file.read_text()
+    assert first not in text
+    assert second not in text
+    assert len(first) > 40
+    assert file.stat().st_mode & 0o777 == 0o600
+    keys = KeyFile(file)
+    assert keys.names == ["first", "second"]
+    assert [keys.name_of(key) for key in (first, second, first[:-1], "", None, first + "x", "ü" * 300)] == [
+        "first",
+        "second",
+        *[None] * 5,
+    ]
+
+
+def test_every_key_is_compared(tmp_path, monkeypatch):
+    file = tmp_path / "keys"
+    key = new_key(file, "a")
+    for name in "bcd":
+        new_key(file, name)
+    compared = []
+    monkeypatch.setattr(
+        "dissensus.serve.keys.hmac.compare_digest", lambda one, two: compared.append(one) or one == two
+    )
+    assert KeyFile(file).name_of(key) == "a"
+    assert len(compared) == 4
+
+
+@pytest.mark.parametrize("name", ["a b", "", "ä", "x" * 101, "a\nb"])
+def test_odd_names_of_keys_are_refused(tmp_path, name):
+    with pytest.raises(SettingsError, match="name"):
+        new_key(tmp_path / "keys", name)
+
+
+def test_a_name_is_given_once(tmp_path):
+    new_key(tmp_path / "keys", "a")
+    with pytest.raises(SettingsError, match="already"):
+        new_key(tmp_path / "keys", "a")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"# nothing\n", b"a sha256:12\n", b"\xff", b"plain-key\n"])
+def test_files_that_hold_no_keys_are_refused(tmp_path, content):
+    file = tmp_path / "keys"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(SettingsError, match="keys"):
+        KeyFile(file)
+
+
+def test_a_key_is_asked_for_everywhere_but_at_the_door(serving, folder, tmp_path):
+    file = tmp_path / "keys"
+    key = new_key(file, "tester")
+    with serving(folder / "rows", keys=file, poll=0.05) as found:
+        for path in ("/", "/static/style.css", "/v2/health/live", "/v2/health/ready", "/openapi.json"):
+            assert found.client.get(path).status_code == 200, path
+        for path in ("/gate", "/gates", "/traffic", "/metrics", "/v2", "/v2/models/rows", "/nothing"):
+            answer = found.client.get(path)
+            assert answer.status_code == 401, path
+            assert answer.headers["www-authenticate"] == "Bearer"
+            assert "key" in answer.json()["error"]
+        for headers in (
+            {"Authorization": f"Bearer {key}"},
+            {"authorization": f"bearer  {key}"},
+            {"X-API-Key": key},
+        ):
+            assert found.client.post("/score", json=ROWS, headers=headers).status_code == 200
+        for headers in (
+            {"Authorization": "Bearer"},
+            {"Authorization": f"Basic {key}"},
+            {"X-API-Key": key[1:]},
+        ):
+            assert found.client.post("/score", json=ROWS, headers=headers).status_code == 401
+
+
+def test_revoked_and_added_keys_are_seen_while_serving(serving, folder, tmp_path, until):
+    file = tmp_path / "keys"
+    old = new_key(file, "old")
+    with serving(folder / "rows", keys=file, poll=0.05) as found:
+        status = lambda key: found.client.get("/gate", headers={"X-API-Key": key}).status_code  # noqa: E731
+        new = new_key(file, "new")
+        until(lambda: status(new) == 200)
+        file.write_text(re.sub(r"(?m)^old .*\n", "", file.read_text()))
+        until(lambda: status(old) == 401)
+        file.write_text("damaged")  # those known stay
+        threading.Event().wait(0.3)
+        assert status(new) == 200
+
+
+def test_security_headers_are_on_every_answer(asked):
+    for path in ("/", "/gate", "/nothing", "/static/style.css", "/metrics"):
+        headers = asked.client.get(path).headers
+        policy = headers["content-security-policy"]
+        assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self'")
+        assert "unsafe" not in policy
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert headers["x-frame-options"] == "DENY"
+        assert "server" not in headers
+        assert "access-control-allow-origin" not in headers
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({"host": "evil.example"}, 403),
+        ({"host": "localhost:99"}, 200),
+        ({"origin": "https://evil.example"}, 403),
+        ({"origin": "null"}, 403),
+        ({"sec-fetch-site": "cross-site"}, 403),
+        ({"sec-fetch-site": "same-origin"}, 200),
+    ],
+)
+def test_foreign_pages_and_names_are_held_off(asked, headers, status):
+    assert asked.client.post("/score?gate=rows", json=ROWS, headers=headers).status_code == status
+
+
+def test_anybody_may_link_to_the_page(asked):
+    assert asked.client.get("/", headers={"sec-fetch-site": "cross-site"}).status_code == 200
+
+
+def test_the_description_says_where_a_key_is_needed(serving, folder, tmp_path, asked):
+    new_key(tmp_path / "keys", "tester")
+    with serving(folder / "rows", keys=tmp_path / "keys") as found:
+        described = found.client.get("/openapi.json").json()
+    assert set(described["components"]["securitySchemes"]) == {"bearer", "header"}
+    for path, operations in described["paths"].items():
+        for operation in operations.values():
+            assert bool(operation["security"]) == (not path.startswith("/v2/health"))
+    assert "securitySchemes" not in asked.client.get("/openapi.json").json()["components"]
+
+
+def test_the_page_itself_may_ask(asked):
+    assert asked.client.post("/score?gate=rows", json=ROWS, headers={"origin": asked.url}).status_code == 200
+
+
+def test_other_names_can_be_allowed(serving, folder):
+    with serving(folder / "rows", allowed_hosts=("gate.example",)) as found:
+        assert found.client.get("/gate", headers={"host": "Gate.Example:80"}).status_code == 200
+        assert found.client.get("/gate").status_code == 403
+
+
+@pytest.mark.parametrize("given", ["abc-1.2:3", "0" * 100])
+def test_harmless_request_ids_are_kept(asked, given):
+    assert asked.client.get("/gates", headers={"x-request-id": given}).headers["x-request-id"] == given
+
+
+@pytest.mark.parametrize("given", ["", "a b", "<script>", "0" * 101, 'x"}'])
+def test_other_request_ids_are_replaced(asked, given):
+    ask = lambda: asked.client.get("/gates", headers={"x-request-id": given}).headers["x-request-id"]  # noqa: E731
+    first, second = ask(), ask()
+    assert re.fullmatch(r"[0-9a-f]{16}-[0-9a-f]+", first)
+    assert first != second
+
+
+@pytest.mark.parametrize(
+    ("settings", "word"),
+    [
+        ({"host": "0.0.0.0"}, "keys"),
+        ({"host": "::"}, "keys"),
+        ({"host": "example.org"}, "keys"),
+        ({"webhook": "ftp://x/"}, "webhook"),
+        ({"webhook": "https://user:word@x/"}, "webhook"),
+        ({"webhook": "no address"}, "webhook"),
+        ({"port": 70000}, "port"),
+        ({"workers": 0}, "workers"),
+        ({"max_batch": 0}, "max_batch"),
+        ({"timeout": float("nan")}, "timeout"),
+        ({"max_delay_ms": -1}, "max_delay_ms"),
+        ({"log_format": "xml"}, "log_format"),
+    ],
+)
+def test_settings_that_cannot_work_are_refused(settings, word):
+    with pytest.raises(SettingsError, match=word):
+        ServeSettings(**settings)
+
+
+def test_other_machines_may_ask_with_keys_or_when_told_so(tmp_path):
+    ServeSettings(host="0.0.0.0", keys=tmp_path / "keys")
+    ServeSettings(host="0.0.0.0", no_keys_ok=True)
+
+
+def test_tls_takes_both_files(tmp_path):
+    (tmp_path / "cert").write_text("")
+    with pytest.raises(SettingsError, match="belong together"):
+        ServeSettings(tls_cert=tmp_path / "cert")
+    with pytest.raises(SettingsError, match="is no file"):
+        ServeSettings(tls_cert=tmp_path / "cert", tls_key=tmp_path / "none")

@@ -1,0 +1,159 @@
+"""Load, overload and the benchmark of both: its clients count right, and it notices what is not kept."""
+
+import asyncio
+import copy
+import json
+import os
+from contextlib import contextmanager
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from dissensus.bench.service import measure
+from dissensus.bench.service.load import Question, run_clients, score_questions
+from dissensus.bench.service.measure import Plan, measure_service
+from dissensus.bench.service.sentences import service_sentences
+
+
+def address(found):
+    host, port = found.url.removeprefix("http://").split(":")
+    return host, int(port)
+
+
+def asking(found, questions, *, requests, clients=8):
+    numbers = iter(range(requests + clients))
+    return asyncio.run(
+        run_clients(*address(found), questions, clients=clients, more=lambda: next(numbers) < requests)
+    )
+
+
+@pytest.fixture
+def questions(pictures, library):
+    return score_questions(pictures, library["pictures"].decide(pictures).score, size=2, host="localhost")
+
+
+def test_overload_is_answered_with_429_and_nothing_else(serving, folder, questions):
+    with serving(folder / "pictures", queue=8, max_batch=4, workers=1) as found:
+        load = asking(found, questions, requests=300, clients=48)
+        assert set(load.statuses) == {200, 429}
+        assert (load.lost, load.wrong, load.without_retry_after) == (0, 0, 0)
+        assert load.inputs == 2 * load.statuses[200]
+        assert found.client.get("/v2/health/ready").status_code == 200
+        assert found.service.gates.find("pictures").batcher.waiting == 0
+
+
+def test_a_time_that_is_too_short_is_503_and_the_service_goes_on(serving, folder, questions, numbers):
+    import time
+
+    with serving(folder / "rows", timeout=0.3) as found:
+        batcher = found.service.gates.find("rows").batcher
+        decide, slow = batcher._decide, lambda inputs: time.sleep(0.6) or decide(inputs)
+        batcher._decide = slow
+        answer = found.client.post("/score", json={"rows": numbers[:1].tolist()})
+        assert answer.status_code == 503
+        assert int(answer.headers["retry-after"]) >= 1
+        batcher._decide = decide
+        time.sleep(0.5)
+        assert found.client.post("/score", json={"rows": numbers[:1].tolist()}).status_code == 200
+
+
+def test_memory_does_not_grow_with_requests(serving, folder, numbers):
+    """Objects that stay behind each request would show up as at least one a request."""
+    import gc
+
+    with serving(folder / "rows", max_delay_ms=0) as found:
+        ask = lambda: found.client.post("/score", json={"rows": numbers[:8].tolist()})  # noqa: E731
+        for _ in range(70):  # beyond the window of recent decisions
+            ask()
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(200):
+            ask()
+        gc.collect()
+        assert len(gc.get_objects()) - before < 100
+
+
+def test_the_clients_notice_wrong_answers_and_lost_requests(serving, folder, questions):
+    with serving(folder / "pictures") as found:
+        load = asking(found, questions, requests=40)
+        assert (load.statuses, load.lost, load.wrong, load.inputs) == ({200: 40}, 0, 0, 80)
+        assert len(load.seconds) == 40
+        lying = [Question(question.request, (1e9, 1e9)) for question in questions]
+        assert asking(found, lying, requests=10).wrong == 10
+        cut_off = [Question(b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n", ())]
+        assert set(asking(found, cut_off, requests=2, clients=2).statuses) == {400}
+
+    async def deaf(reader, writer):
+        await reader.read(10)
+        writer.close()
+
+    async def main():
+        server = await asyncio.start_server(deaf, "127.0.0.1", 0)
+        async with server:
+            where = server.sockets[0].getsockname()[:2]
+            numbers = iter(range(10))
+            return await run_clients(*where, questions, clients=2, more=lambda: next(numbers) < 4)
+
+    assert asyncio.run(main()).lost == 2
+
+
+@pytest.fixture
+def in_thread(serving, monkeypatch):
+    """Lets the benchmark's servers run in threads, which start at once."""
+
+    @contextmanager
+    def started(gate, *options):
+        given = dict(zip((name.removeprefix("--") for name in options[::2]), options[1::2], strict=True))
+        settings = {"timeout": float(given["timeout"]), "poll": float(given.get("poll", 60))}
+        settings["queue"] = int(given.get("queue", 512))
+        with serving(Path(gate), **settings) as found:
+            host, port = address(found)
+            yield SimpleNamespace(
+                host=host,
+                port=port,
+                memory=lambda: float(Path(f"/proc/{os.getpid()}/statm").read_text().split()[1]) / 256,
+                terminate=lambda: setattr(found.server, "should_exit", True),
+                exit_code=lambda: 0,
+            )
+
+    monkeypatch.setattr(measure, "server_process", started)
+
+
+@pytest.fixture
+def record(in_thread, library, pictures):
+    plan = Plan(clients=16, seconds=0.6, requests=200, bound=20.0)
+    return measure_service(library["pictures"], pictures[:32], plan)
+
+
+def test_the_benchmark(record):
+    assert json.loads(json.dumps(record, allow_nan=False)) == record
+    for part in ("overload", "swap", "termination"):
+        assert record[part]["kept"], record[part]
+    assert record["swap"]["versions"] == 4
+    assert record["memory"]["requests"] >= 200
+    assert len(record["memory"]["samples"]) >= 20
+    one = record["throughput"]
+    assert one["share_of_library"] == pytest.approx(
+        one["inputs_a_second"] / record["library_inputs_a_second"]
+    )
+    assert one["kept"] == (one["share_of_library"] >= 0.8)
+    sentences = service_sentences(record)
+    assert len(sentences) == 6
+
+    broken = copy.deepcopy(record)
+    for part in broken.values():
+        if isinstance(part, dict):
+            part["kept"] = False
+    assert all(sentence.endswith("NOT KEPT.") for sentence in service_sentences(broken))
+
+
+def test_what_is_lost_or_wrong_is_not_kept(in_thread, library, pictures, monkeypatch):
+    plan = Plan(clients=2, seconds=0.5, requests=40, bound=20.0)
+    monkeypatch.setattr(
+        measure,
+        "score_questions",
+        lambda *given, **more: [Question(q.request, (0.0,)) for q in score_questions(*given, **more)],
+    )
+    record = measure_service(library["pictures"], pictures[:16], plan)
+    assert not any(part["kept"] for part in record.values() if isinstance(part, dict))

@@ -1,0 +1,180 @@
+"""The command as a process: how it starts, how it refuses to, and how it ends."""
+
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import contextmanager
+
+import httpx
+import pytest
+
+ROW = json.dumps({"rows": [[0.1, 0.2, 0.3]] * 4}).encode()
+
+
+@contextmanager
+def command(*arguments):
+    """``dissensus serve …`` as a process, with the address it printed."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dissensus", "serve", *map(str, arguments), "--port", "0"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ,
+    )
+    lines = []
+    try:
+        address = process.stdout.readline().strip()
+        reader = threading.Thread(target=lambda: lines.extend(process.stderr))
+        reader.start()
+        yield process, address, lines
+        process.terminate()
+        process.wait(30)
+        reader.join(10)
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+        process.stderr.close()
+
+
+def test_sigterm_under_load_loses_nothing(folder):
+    """Each client asks on one connection until it is told that the connection closes."""
+    outcomes, told = [], []
+    with command(folder / "rows") as (process, address, lines):
+        host, port = re.fullmatch(r"http://(.*):(\d+)", address).groups()
+
+        def ask():
+            connection = http.client.HTTPConnection(host, int(port), timeout=30)
+            try:
+                connection.connect()
+                while True:
+                    connection.request("POST", "/score", ROW, {"Content-Type": "application/json"})
+                    answer = connection.getresponse()
+                    outcomes.append((answer.status, len(json.loads(answer.read()).get("results", []))))
+                    if answer.getheader("connection") == "close":
+                        told.append(True)
+                        return
+            except OSError as error:  # what was sent and never answered is lost
+                outcomes.append(("lost", repr(error)))
+            finally:
+                connection.close()
+
+        clients = [threading.Thread(target=ask) for _ in range(16)]
+        for client in clients:
+            client.start()
+        while len(outcomes) < 100:
+            assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        for client in clients:
+            client.join(30)
+        assert process.wait(30) == 0
+    assert set(outcomes) == {(200, 4)}
+    assert len(told) == 16
+    with pytest.raises(OSError, match="refused"):
+        socket.create_connection((host, int(port)), timeout=5)
+    events = [json.loads(line)["event"] for line in lines if line.startswith("{")]
+    assert events[-1] == "stopped"
+
+
+def test_it_says_not_ready_before_it_ends(folder):
+    with command(folder / "rows", "--drain", "1") as (process, address, _), httpx.Client() as client:
+        assert client.get(f"{address}/v2/health/ready").status_code == 200
+        process.send_signal(signal.SIGINT)
+        while (answer := client.get(f"{address}/v2/health/ready")).status_code == 200:
+            pass
+        assert answer.status_code == 503
+        assert answer.json()["problems"] == ["the service is stopping"]
+        assert client.post(
+            f"{address}/score", content=ROW, headers={"content-type": "application/json"}
+        ).is_success
+        assert process.wait(30) == 0
+
+
+def test_tls(folder, tmp_path):
+    certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    made = subprocess.run(
+        "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
+        f"-addext subjectAltName=IP:127.0.0.1 -keyout {key} -out {certificate}".split(),
+        capture_output=True,
+    )
+    if made.returncode:
+        pytest.skip("there is no openssl to make a certificate with")
+    with command(folder / "rows", "--tls-cert", certificate, "--tls-key", key) as (_, address, _):
+        assert address.startswith("https://")
+        import ssl
+
+        with httpx.Client(verify=ssl.create_default_context(cafile=str(certificate))) as client:
+            answer = client.get(f"{address}/gate")
+    assert answer.status_code == 200
+    assert "strict-transport-security" in answer.headers
+
+
+@pytest.fixture
+def refused(tmp_path):
+    from typer.testing import CliRunner
+
+    from dissensus.cli import app
+
+    def call(*arguments):
+        result = CliRunner().invoke(app, ["serve", *map(str, arguments)])
+        return result.exit_code, result.stderr.strip()
+
+    return call
+
+
+@pytest.mark.parametrize(
+    ("arguments", "word"),
+    [
+        ([], "folder"),
+        (["nowhere"], "nowhere"),
+        (["{gate}", "--host", "0.0.0.0"], "--keys"),
+        (["{gate}", "--keys", "nowhere"], "nowhere"),
+        (["{gate}", "--tls-cert", "x.pem"], "belong together"),
+        (["{gate}", "--webhook", "mailto:x"], "webhook"),
+        (["{gate}", "--timeout", "0"], "timeout"),
+        (["{gate}", "--log-format", "xml"], "log_format"),
+        (["{gate}", "--port", "99999"], "port"),
+        (["{gate}", "--new-key", "me"], "--keys"),
+        (["{gate}", "--host", "192.0.2.1", "--no-keys-ok"], "listen"),
+    ],
+)
+def test_wrong_calls_are_two_and_one_sentence(refused, folder, arguments, word):
+    code, said = refused(*(argument.format(gate=folder / "rows") for argument in arguments))
+    assert code == 2
+    assert word in said
+    assert "Traceback" not in said
+
+
+def test_a_port_that_is_taken(refused, folder):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        code, said = refused(folder / "rows", "--port", taken.getsockname()[1])
+    assert (code, "in use" in said) == (2, True)
+
+
+def test_a_new_key_is_printed_once_and_works(folder, tmp_path):
+    from typer.testing import CliRunner
+
+    from dissensus.cli import app
+    from dissensus.serve.keys import KeyFile
+
+    file = tmp_path / "keys"
+    made = CliRunner().invoke(app, ["serve", "--keys", str(file), "--new-key", "me"])
+    assert made.exit_code == 0
+    key = made.stdout.strip()
+    assert key not in file.read_text()
+    assert key not in made.stderr
+    assert KeyFile(file).name_of(key) == "me"
+
+
+def test_small_packets_are_not_delayed():
+    """An event loop turns the delay off only where the socket says that it speaks TCP."""
+    from dissensus.serve.server import listen
+
+    with listen("127.0.0.1", 0) as listening:
+        assert listening.proto == socket.IPPROTO_TCP

@@ -1,0 +1,142 @@
+"""The Open Inference Protocol, as a standard client speaks it and as nobody should."""
+
+import json
+
+import numpy as np
+import pytest
+
+tritonclient = pytest.importorskip("tritonclient.http")
+
+
+@pytest.fixture
+def triton(asked):
+    client = tritonclient.InferenceServerClient(asked.url.removeprefix("http://"))
+    yield client
+    client.close()
+
+
+def tensor(name, array, kind, binary):
+    found = tritonclient.InferInput(name, list(array.shape), kind)
+    found.set_data_from_numpy(array, binary_data=binary)
+    return found
+
+
+def outputs(binary):
+    return [
+        tritonclient.InferRequestedOutput(name, binary_data=binary)
+        for name in ("score", "p_value", "flagged")
+    ]
+
+
+def test_health_and_metadata(triton):
+    assert triton.is_server_live()
+    assert triton.is_server_ready()
+    assert triton.is_model_ready("pictures")
+    assert triton.is_model_ready("rows", "1")
+    assert triton.get_server_metadata()["name"] == "dissensus"
+    metadata = triton.get_model_metadata("pictures")
+    assert metadata["inputs"] == [{"name": "images", "datatype": "UINT8", "shape": [-1, 8, 8, 1]}]
+    assert [output["datatype"] for output in metadata["outputs"]] == ["FP64", "FP64", "BOOL"]
+    assert triton.get_model_metadata("table", "1")["inputs"][0]["name"] == "rows"
+    assert not triton.is_model_ready("nobody")
+
+
+@pytest.mark.parametrize("binary_in", [True, False])
+@pytest.mark.parametrize("binary_out", [True, False, None])
+def test_a_standard_client_scores(triton, library, pictures, binary_in, binary_out):
+    images = pictures[:5]
+    wanted = None if binary_out is None else outputs(binary_out)
+    result = triton.infer(
+        "pictures", [tensor("images", images, "UINT8", binary_in)], outputs=wanted, request_id="a-7"
+    )
+    decisions = library["pictures"].decide(images)
+    assert result.get_response()["id"] == "a-7"
+    for name in ("score", "p_value", "flagged"):
+        np.testing.assert_allclose(result.as_numpy(name), getattr(decisions, name), rtol=1e-6)
+    assert result.as_numpy("flagged").dtype == np.bool_
+    assert result.as_numpy("score").dtype == np.float64
+
+
+@pytest.mark.parametrize("kind", ["FP32", "FP64"])
+def test_rows_of_both_precisions(triton, library, numbers, kind):
+    given = numbers.astype({"FP32": np.float32, "FP64": np.float64}[kind])
+    result = triton.infer("rows", [tensor("rows", given, kind, True)], model_version="1")
+    decisions = library["rows"].decide(given.astype(np.float64))
+    np.testing.assert_allclose(result.as_numpy("score"), decisions.score, rtol=1e-6)
+
+
+def test_some_outputs_in_the_order_they_were_asked_for(asked, numbers):
+    request = {
+        "inputs": [{"name": "rows", "shape": [1, 3], "datatype": "FP64", "data": numbers[0].tolist()}],
+        "outputs": [{"name": "flagged"}, {"name": "score"}],
+    }
+    answer = asked.client.post("/v2/models/rows/infer", json=request).json()
+    assert [output["name"] for output in answer["outputs"]] == ["flagged", "score"]
+    assert answer["model_version"] == "1"
+    assert "id" not in answer
+
+
+def test_errors_reach_the_client(triton, pictures):
+    from tritonclient.utils import InferenceServerException
+
+    with pytest.raises(InferenceServerException, match=r"was expected"):
+        triton.infer("pictures", [tensor("images", pictures[:2, :5], "UINT8", True)])
+    with pytest.raises(InferenceServerException, match="there is no gate"):
+        triton.infer("nobody", [tensor("images", pictures[:1], "UINT8", True)])
+
+
+def row(**changes):
+    return {"name": "rows", "shape": [1, 3], "datatype": "FP64", "data": [1, 2, 3], **changes}
+
+
+@pytest.mark.parametrize(
+    ("message", "status", "words"),
+    [
+        ({}, 400, "inputs"),
+        ({"inputs": []}, 400, "inputs"),
+        ({"inputs": [row(), row()]}, 400, "name"),
+        ({"inputs": [row(name="other")]}, 422, "'rows'"),
+        ({"inputs": [row(shape=[3])]}, 422, "shape"),
+        ({"inputs": [row(shape=[1, 4])]}, 400, "takes 4"),
+        ({"inputs": [row(shape=[0, 3], data=[])]}, 422, "1 to 64"),
+        ({"inputs": [row(shape=[10**9, 10**9])]}, 400, "takes"),
+        ({"inputs": [row(shape=[True, 3])]}, 400, "whole numbers"),
+        ({"inputs": [row(datatype="BYTES")]}, 400, "datatype"),
+        ({"inputs": [row(datatype="UINT8")]}, 422, "FP32"),
+        ({"inputs": [row(data=[1, 2, "x"])]}, 400, "FP64"),
+        ({"inputs": [row(data=[[1, 2], 3])]}, 400, "different lengths"),
+        ({"inputs": [row(data=[1, 2, 10**400])]}, 400, "rows"),
+        ({"inputs": [row(datatype="FP32", data=[1, 2, 1e300])]}, 422, "infinite"),
+        ({"inputs": [row(parameters={"binary_data_size": 24})]}, 400, "bytes"),
+        ({"inputs": [row()], "outputs": [{"name": "nonsense"}]}, 400, "no output"),
+        ({"inputs": [row()], "id": 7}, 400, "id"),
+        ({"inputs": [row()], "parameters": 7}, 400, "parameters"),
+        ({"inputs": [row(shape=[65, 3], data=[0] * 195)]}, 413, "64"),
+    ],
+)
+def test_bad_requests(asked, message, status, words):
+    answer = asked.client.post("/v2/models/rows/infer", json=message)
+    assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
+
+
+@pytest.mark.parametrize("length", ["-1", "abc", "99999", "1e3", "²"])
+def test_bad_lengths_of_the_json(asked, length):
+    header = {"Inference-Header-Content-Length": length.encode()}
+    answer = asked.client.post("/v2/models/rows/infer", json={"inputs": [row()]}, headers=header)
+    assert answer.status_code == 400
+    assert "Inference-Header-Content-Length" in answer.json()["error"]
+
+
+def test_bytes_left_over(asked):
+    head = json.dumps({"inputs": [row()]}).encode()
+    answer = asked.client.post(
+        "/v2/models/rows/infer",
+        content=head + b"abc",
+        headers={"Inference-Header-Content-Length": str(len(head))},
+    )
+    assert answer.status_code == 400
+    assert "left" in answer.json()["error"]
+
+
+def test_only_version_1(asked):
+    assert asked.client.get("/v2/models/rows/versions/2").status_code == 404
