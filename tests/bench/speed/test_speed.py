@@ -152,12 +152,12 @@ def test_parts_by_name_and_device():
 
 def test_the_command_measures_draws_and_prints(tmp_path):
     arguments = ["bench", "speed", "--quick", "--device", "cpu", "--output", str(tmp_path)]
-    answer = CliRunner().invoke(app, [*arguments, "--only", "startup", "--json"])
+    answer = CliRunner().invoke(app, [*arguments, "--only", "decoding", "--json"])
     assert answer.exit_code == 0, answer.output
     rows = json.loads(answer.stdout)
-    assert {row["part"] for row in rows} == {"startup"}
+    assert {row["part"] for row in rows} == {"decoding"}
     assert (tmp_path / "speed.md").read_text().count("\n") == len(rows) + 2
-    record = json.loads((tmp_path / "cpu" / "startup.json").read_text())
+    record = json.loads((tmp_path / "cpu" / "decoding.json").read_text())
     assert record["environment"]["versions"]["torch"]
 
 

@@ -25,7 +25,7 @@ COMMANDS = {code: ["-c", code] for code in (TORCH, BOTH, OURS, DETECTOR)} | {
     HELP: ["-m", "dissensus", "--help"]
 }
 IMPORT_GOAL, HELP_GOAL = 0.3, 0.5  # seconds
-LEAST_ROUNDS = 5
+MORE_ROUNDS = 2  # than elsewhere, times: a start is short, and its time scatters
 LEAST = 1e-3  # seconds that a difference can be told from none
 
 
@@ -36,7 +36,7 @@ def measure_startup(sizes: Sizes, device: torch.device) -> dict[str, Any]:
         subprocess.run([sys.executable, *arguments], check=True, stdout=subprocess.DEVNULL)
 
     works = [lambda arguments=arguments: start(arguments) for arguments in COMMANDS.values()]
-    found = alternate(works, device, rounds=max(LEAST_ROUNDS, sizes.rounds))
+    found = alternate(works, device, rounds=MORE_ROUNDS * sizes.rounds)
     times = dict(zip(COMMANDS, found, strict=True))
 
     def over(ours: str, others: str) -> float:
