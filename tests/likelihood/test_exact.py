@@ -7,7 +7,8 @@ from scipy import stats
 from torch import nn
 
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.models import VAE, Gaussian
+from dissensus.likelihood.importance import importance_log_likelihood
+from dissensus.models import VAE, Gaussian, build_vae
 
 D, Z, SIGMA = 5, 2, 0.8
 
@@ -78,3 +79,15 @@ def test_stated_error_shrinks_with_the_root_of_the_samples(draws_of):
         for k in (256, 256 * 16)
     )
     assert few / many == pytest.approx(4, rel=0.2)
+
+
+def test_double_precision_inputs_are_scored_and_left_as_they_are():
+    """In float64 a conversion to float64 is no copy: what is squared in place would be squared for good."""
+    random = torch.Generator().manual_seed(0)
+    vae = build_vae((6,), latent_size=2, generator=random)
+    x, noise = torch.randn(5, 6, generator=random), torch.randn(4, 2, generator=random)
+    with torch.no_grad():
+        single, _ = importance_log_likelihood(vae, x, *vae.encode(x), noise)
+        vae.double()
+        double, _ = importance_log_likelihood(vae, x.double(), *vae.encode(x.double()), noise.double())
+    torch.testing.assert_close(double, single, rtol=1e-5, atol=1e-5)

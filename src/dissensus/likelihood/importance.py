@@ -28,7 +28,7 @@ def importance_log_likelihood(
     # All in float64: far from the data both terms are large, and what counts is their difference.
     z64, mean64, log_std64 = z.double(), mean.double()[:, None], log_std.double()[:, None]
     standardised = (z64 - mean64) * torch.exp(-log_std64)
-    log_prior_over_q = (0.5 * (standardised.square_() - z64.square_()) + log_std64).sum(-1)
+    log_prior_over_q = (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1)
     # Input by input, its K samples in a row: (n·K, ...).
     repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).flatten(0, 1)
     log_p = vae.observation.log_prob(repeated, vae.decode(z.flatten(0, 1)))

@@ -101,10 +101,34 @@ def _growth(record: Record) -> Figure:
     return figure
 
 
-def _figure(columns: int, title: str, record: Record) -> tuple[Figure, Any]:
+def _single(record: Record) -> Figure:
+    figure, (axes,) = _figure(1, "One image, default detector", record)
+    latency = record["latency"]
+    axes.hist([1e3 * value for value in latency["every"]], bins=30, color=OURS)
+    goal = next(one["other"] for one in record["comparisons"] if one["other_name"] == "goal")
+    for place, text, colour in ((1e3 * latency["median"], "median", INK), (goal, "goal", OTHER)):
+        axes.axvline(place, color=colour, ls=(0, (4, 3)))
+        axes.annotate(f"{text} {place:.0f} ms", (place, axes.get_ylim()[1]), color=colour, fontsize=8)
+    axes.set(xlabel="ms", ylabel="images", xlim=(0, None))
+    return figure
+
+
+def _rivals(record: Record) -> Figure:
+    rows = record["comparisons"][::-1]
+    figure, (axes,) = _figure(1, "Beside others, equal network", record, height=1.2 + 0.28 * len(rows))
+    bars = axes.barh(range(len(rows)), [row["ratio"] for row in rows], color=OURS)
+    axes.bar_label(bars, [f" {row['ratio']:.1f}×" for row in rows], color=INK, fontsize=8)
+    axes.set_yticks(range(len(rows)), [f"{row['name']}\nagainst {row['other_name']}" for row in rows])
+    axes.axvline(1, color=OTHER, ls=(0, (4, 3)))
+    axes.set(xscale="log", xlabel="times as fast")
+    axes.tick_params(axis="y", labelsize=6)
+    return figure
+
+
+def _figure(columns: int, title: str, record: Record, height: float = 4.2) -> tuple[Figure, Any]:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(5.2 * columns + 1.2, 4.2), layout="constrained")
+    figure = Figure(figsize=(5.2 * columns + 1.2, max(height, 2.5)), layout="constrained")
     axes = figure.subplots(1, columns, squeeze=False)[0]
     for each in axes:
         each.spines[["top", "right"]].set_visible(False)
@@ -118,4 +142,6 @@ FIGURES: Mapping[str, Callable[[Record], Figure]] = {
     "training": _training,
     "decoding": _decoding,
     "growth": _growth,
+    "single": _single,
+    "rivals": _rivals,
 }
