@@ -20,7 +20,7 @@ def show_table(output: Path, console: Console, *, quick: bool, documents: bool =
         return
     write_rows(output, rows)
     for table in terminal(rows, quick=quick):
-        console.print(table)
+        console.print(table, "")
     console.print(COMPARED_WITH, highlight=False)
     for text, name in ((markdown(rows, quick=quick), "table1.md"), (latex(rows, quick=quick), "table1.tex")):
         (output / name).write_text(text, encoding="utf-8")

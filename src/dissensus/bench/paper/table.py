@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
+from rich import box
 from rich.table import Table
 
 from dissensus.atomic import atomic_path
@@ -114,27 +115,32 @@ def cells(rows: Sequence[Row]) -> dict[tuple[str, str, str, str], Cell]:
 
 
 def terminal(rows: Sequence[Row], *, quick: bool) -> list[Table]:
-    """For the terminal, narrow enough for 80 columns: a table a preset, a section a benchmark."""
+    """For the terminal, narrow enough for 80 columns: a table for each preset and benchmark."""
     found = cells(rows)
     tables = []
     for preset in _presets(found):
-        table = Table(title=_title(preset, quick), title_justify="left", padding=(0, 1, 0, 0), pad_edge=False)
-        table.add_column("")
-        for metric in METRICS:
-            table.add_column(f"{_HEADS[metric]} {_ARROWS[metric]}", justify="right", no_wrap=True)
-            table.add_column("paper", justify="right", style="dim")
-            table.add_column("Δ", justify="right")
         for benchmark, title in COLUMNS.items():
             if not any((preset, benchmark) == (key[0], key[2]) for key in found):
                 continue
-            table.add_section()
-            table.add_row(f"[bold]{title}[/bold]")
+            table = Table(
+                title=f"{_title(preset, quick)}: {title}",
+                title_justify="left",
+                box=box.SIMPLE_HEAD,
+                show_edge=False,
+                padding=(0, 1, 0, 0),
+                pad_edge=False,
+            )
+            table.add_column("", no_wrap=True)
+            for metric in METRICS:
+                table.add_column(f"{_HEADS[metric]} {_ARROWS[metric]}", justify="right", no_wrap=True)
+                table.add_column("paper", justify="right", style="dim", no_wrap=True)
+                table.add_column("Δ", justify="right", no_wrap=True)
             for method in METHODS.values():
                 shown: list[str] = []
                 for cell in (found.get((preset, method.name, benchmark, metric)) for metric in METRICS):
                     shown += ["–"] * 3 if cell is None else [cell.text, _short(cell.published), _signed(cell)]
                 table.add_row(method.label, *shown)
-        tables.append(table)
+            tables.append(table)
     return tables
 
 
