@@ -19,7 +19,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from torch import Tensor
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights
-from dissensus.scores import SCORES, FittedScore, Score
+from dissensus.scores import SCORES, FittedScore, Fused, Score
 from dissensus.seeding import numpy_stream
 
 __all__ = [
@@ -63,7 +63,7 @@ class Standing(NamedTuple):
     """A statistic of an input, and how it stands among the calibration inputs."""
 
     value: float
-    """Higher = more unusual."""
+    """Higher = more unusual; of encodings, codes and likelihoods a very low one can be unusual too."""
     percentile: float
     """Per cent of the calibration inputs with a lower value; NaN where theirs were not kept."""
 
@@ -83,9 +83,11 @@ class Explanation:
     neighbour_distances: NDArray[np.float64]
     """(k,), in latent units: 1 is a standard deviation of the prior."""
     statistics: Mapping[str, Standing]
-    """By name, as in ``dissensus.scores.SCORES``."""
+    """By name, as in ``dissensus.scores.SCORES`` and ``dissensus.likelihood.STATISTICS``."""
     columns: tuple[str, ...] | None = None
     """The names of a table's columns, if they are known."""
+    surprises: Mapping[str, float] = field(default_factory=dict)
+    """Of a fused score: how unusual each of its parts is by itself, −log p in nats, largest first."""
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -102,6 +104,7 @@ class Explanation:
                 name: {"value": _number(value), "percentile": _number(percentile)}
                 for name, (value, percentile) in self.statistics.items()
             },
+            "surprises": dict(self.surprises),
             "disagreement": [self._place(int(place)) for place in self.ranking[:LISTED]],
             "neighbour_distances": [float(distance) for distance in self.neighbour_distances],
         }
@@ -234,22 +237,32 @@ def first_codes(
     return codes
 
 
-def statistics_of(matrix: NDArray[np.float64], own: str, fitted: Score) -> dict[str, NDArray[np.float64]]:
-    """Every statistic (N,) that the matrix (M, N) alone gives, by name, and the detector's own one.
+def statistics_of(
+    matrix: NDArray[np.float64],
+    others: Mapping[str, NDArray[np.float64]],
+    *,
+    own: str,
+    score: Score | Fused,
+) -> dict[str, NDArray[np.float64]]:
+    """Every statistic (N,) that the matrix (M, N) alone gives, all others, and the detector's own, by name.
 
-    Other statistics that have to be fitted are left out: the detector has fitted only its own.
+    Of those that have to be fitted there are the detector's own and, if that is a fusion, its parts, which
+    come first.
 
-    >>> from dissensus.scores import score
-    >>> list(statistics_of(np.zeros((1, 3)), "mean-ll", score("mean-ll")))
+    >>> list(statistics_of(np.zeros((1, 3)), {}, own="mean-ll", score=SCORES["mean-ll"].make()))
     ['mean-ll', 'mixture-ll']
     """
+    fused = {}
+    if isinstance(score, Fused):
+        parts = score.parts(matrix, others)
+        fused = {own: score.fusion(parts), **parts}
     found: dict[str, NDArray[np.float64]] = {}
     for name, entry in SCORES.items():
-        if name == own:
-            found[name] = fitted(matrix)
+        if name == own and not isinstance(score, Fused):
+            found[name] = score(matrix)
         elif len(matrix) >= entry.least_draws and not isinstance(stateless := entry.make(), FittedScore):
             found[name] = stateless(matrix)
-    return found
+    return fused | {name: v for name, v in (found | dict(others)).items() if name not in fused}
 
 
 def standing(value: float, calibration: NDArray[np.float64] | None) -> Standing:

@@ -21,7 +21,7 @@ def made():
 
 
 @pytest.mark.parametrize("version", sorted(path.name for path in GOLDEN.glob("gate-v*")))
-@pytest.mark.parametrize("kind", ["pictures", "rows", "table"])
+@pytest.mark.parametrize("kind", ["pictures", "rows", "table", "fused"])
 def test_an_old_detector_scores_as_it_did(made, version, kind, tmp_path):
     gate = BayesianVAE.load(GOLDEN / version / kind, device="cpu")
     expected = json.loads((GOLDEN / version / f"{kind}-expected.json").read_text("utf-8"))

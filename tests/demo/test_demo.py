@@ -32,12 +32,12 @@ def shown(small):
 
 def test_it_asks_about_every_kind_of_outlier(shown):
     assert list(shown.outliers) == ["digits", *MADE_UP]
-    assert shown.inlier_matrix.shape == (4, 12)
-    assert all(matrix.shape == (4, 6) for matrix in shown.outlier_matrices.values())
+    assert {values.shape for values in shown.inlier_statistics.values()} == {(12,)}
     assert all(images.shape == (6, 28, 28) for images in shown.outliers.values())
-    np.testing.assert_array_equal(
-        shown.outlier_matrices["rotated"], shown.gate.log_likelihoods(shown.outliers["rotated"]).values
-    )
+    for kind, images in shown.outliers.items():
+        np.testing.assert_array_equal(
+            shown.scores(shown.gate.statistic_)[1][kind], -shown.gate.score_samples(images)
+        )
 
 
 def test_outliers_are_not_made_of_the_inliers(shown):
@@ -48,10 +48,12 @@ def test_outliers_are_not_made_of_the_inliers(shown):
 def test_the_record_holds_what_was_measured(shown):
     record = demo_record(shown)
     json.dumps(record, allow_nan=False)
+    inliers = shown.gate.log_likelihoods(shown.inliers).values
     for kind, outlier in record["outliers"].items():
         assert tuple(outlier["auroc"]) == COLUMNS
+        outliers = shown.gate.log_likelihoods(shown.outliers[kind]).values
         for name, area in outlier["auroc"].items():
-            scores = score(name)(np.hstack([shown.inlier_matrix, shown.outlier_matrices[kind]]))
+            scores = score(name)(np.hstack([inliers, outliers]))
             expected = roc_auc_score([0] * 12 + [1] * 6, scores)
             assert area["value"] == pytest.approx(expected)
             assert area["low"] <= area["value"] <= area["high"]
@@ -86,3 +88,15 @@ def test_the_command_prints_a_table_and_its_meaning(small, tmp_path):
         "report.html",
     ):
         assert word in answer.stdout
+
+
+def test_a_statistic_of_its_own_gets_a_column(small):
+    gate = demo_detector(seed=1).set_params(statistic="fused")
+    shown = run_demo(gate)
+    record = demo_record(shown)
+    digits = record["outliers"]["digits"]
+    assert tuple(digits["auroc"]) == (*COLUMNS, "fused")
+    both = np.concatenate([shown.inliers, shown.outliers["digits"]])
+    expected = roc_auc_score([0] * 12 + [1] * 6, -gate.score_samples(both))
+    assert digits["auroc"]["fused"]["value"] == pytest.approx(expected)
+    assert digits["flagged"] == (gate.predict(shown.outliers["digits"]) == -1).sum()

@@ -30,7 +30,7 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 
 @KINDS
 @VARIANTS
-@pytest.mark.parametrize("statistic", SCORES)
+@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
 def test_a_row_scores_the_same_in_any_company(fitted, inputs, kind, variant, statistic):
     gate, some = fitted(kind, variant=variant, statistic=statistic), inputs[kind][:37]
     together = gate.score_samples(some)
@@ -84,7 +84,7 @@ def test_the_number_of_threads_hardly_matters(fitted, inputs, kind):
 
 
 @KINDS
-@pytest.mark.parametrize("statistic", SCORES)
+@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
 def test_the_methods_agree(fitted, inputs, kind, statistic):
     gate, some = fitted(kind, statistic=statistic), inputs[kind]
     scores, decision = gate.score_samples(some), gate.decision_function(some)

@@ -49,7 +49,9 @@ def test_settings_that_cannot_work(quick, rows, settings, message):
     assert "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("statistic", [name for name, entry in SCORES.items() if entry.least_draws > 1])
+@pytest.mark.parametrize(
+    "statistic", ["fused", *(name for name, entry in SCORES.items() if entry.least_draws > 1)]
+)
 def test_one_draw_cannot_disagree(quick, rows, statistic):
     with pytest.raises(SettingsError, match="needs at least two draws, got draws=1"):
         quick(statistic=statistic, draws=1, chains=1).fit(rows)

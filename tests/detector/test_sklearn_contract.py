@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, all of them, on the detector as it comes."""
+"""scikit-learn's own checks, all of them, on the detector as it comes and on the one that fuses."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -9,6 +9,6 @@ from dissensus import BayesianVAE
 pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
 
 
-@parametrize_with_checks([BayesianVAE()])
+@parametrize_with_checks([BayesianVAE(), BayesianVAE(statistic="fused", epochs=3, draws=4, samples=4)])
 def test_estimator(estimator, check):
     check(estimator)

@@ -5,7 +5,7 @@ import torch
 
 from dissensus.likelihood.importance import importance_log_likelihood
 from dissensus.likelihood.reduced import TOLERANCE, ReducedScorer
-from dissensus.likelihood.scorer import ReferenceScorer, tile_scorer
+from dissensus.likelihood.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 from dissensus.models import build_vae
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
@@ -71,10 +71,11 @@ def test_a_cpu_and_networks_of_another_kind_get_the_plain_one(case):
 
 
 @on_gpu
-def test_compiled_on_a_gpu_it_agrees_too(case):
+@pytest.mark.parametrize("make", [tile_scorer, compiled_scorer])
+def test_on_a_gpu_it_agrees_too(case, make):
     vae, x, noise = case
     vae, x, noise = vae.cuda(), x.cuda(), noise.cuda()
-    scorer = tile_scorer(vae, noise)
+    scorer = make(vae, noise)
     assert isinstance(scorer, ReducedScorer)
     with torch.inference_mode():
         scorer.load()

@@ -35,7 +35,7 @@ def test_every_kind_is_judged_by_its_numbers():
     )
     assert told[3] == (
         "Neither is of much use on flipped (0.55 against 0.57), blurred (0.20 against 0.10): "
-        "likelihood first, then disagreement."
+        "likelihood first, then disagreement (kl)."
     )
     assert len(told) == 4
 

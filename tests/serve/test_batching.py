@@ -133,6 +133,19 @@ def test_what_could_not_be_answered_in_time_is_refused_at_once():
     run(scenario, scorer=Scorer(0.1))
 
 
+def test_what_is_being_scored_is_waited_for_too():
+    async def scenario(batcher):
+        await batcher.decide(rows(*range(8)), timeout=5)  # 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5)) for _ in range(2)]
+        await asyncio.sleep(0.02)
+        assert batcher.waiting == 8
+        with pytest.raises(Overloaded, match="in time"):
+            await batcher.decide(rows(1), timeout=0.15)
+        await asyncio.gather(*tasks)
+
+    run(scenario, scorer=Scorer(0.1))
+
+
 def test_a_late_answer_is_a_refusal_and_its_work_is_dropped():
     scorer = Scorer(0.2)
 

@@ -98,8 +98,29 @@ def test_revoked_and_added_keys_are_seen_while_serving(serving, folder, tmp_path
         file.write_text(re.sub(r"(?m)^old .*\n", "", file.read_text()))
         until(lambda: status(old) == 401)
         file.write_text("damaged")  # those known stay
-        threading.Event().wait(0.3)
+        threading.Event().wait(0.2)
         assert status(new) == 200
+        file.write_text("# nobody\n")
+        until(lambda: status(new) == 401)
+
+
+def test_a_revoked_key_does_not_wait_for_a_gate(serving, own_folder, tmp_path, until, monkeypatch):
+    file, loading = tmp_path / "keys", threading.Event()
+    key = new_key(file, "old")
+    with serving(own_folder / "rows", keys=file, poll=0.05) as found:
+        monkeypatch.setattr(found.service.gates._folder, "load", lambda *_: loading.wait(20))
+        (own_folder / "rows" / "config.json").touch()
+        file.write_text("# nobody\n")
+        until(lambda: found.client.get("/gate", headers={"X-API-Key": key}).status_code == 401)
+        loading.set()
+
+
+def test_another_key_leaves_the_file_as_open_as_it_was(tmp_path):
+    file = tmp_path / "keys"
+    new_key(file, "a")
+    file.chmod(0o640)
+    new_key(file, "b")
+    assert file.stat().st_mode & 0o777 == 0o640
 
 
 def test_security_headers_are_on_every_answer(asked):
@@ -122,6 +143,8 @@ def test_security_headers_are_on_every_answer(asked):
         ({"host": "localhost:99"}, 200),
         ({"origin": "https://evil.example"}, 403),
         ({"origin": "null"}, 403),
+        ({"origin": "http://["}, 403),
+        ({"origin": ""}, 403),
         ({"sec-fetch-site": "cross-site"}, 403),
         ({"sec-fetch-site": "same-origin"}, 200),
     ],
@@ -177,6 +200,8 @@ def test_other_request_ids_are_replaced(asked, given):
         ({"webhook": "ftp://x/"}, "webhook"),
         ({"webhook": "https://user:word@x/"}, "webhook"),
         ({"webhook": "no address"}, "webhook"),
+        ({"webhook": "http://["}, "webhook"),
+        ({"webhook": "http://x:99999/"}, "webhook"),
         ({"port": 70000}, "port"),
         ({"workers": 0}, "workers"),
         ({"max_batch": 0}, "max_batch"),
@@ -193,6 +218,19 @@ def test_settings_that_cannot_work_are_refused(settings, word):
 def test_other_machines_may_ask_with_keys_or_when_told_so(tmp_path):
     ServeSettings(host="0.0.0.0", keys=tmp_path / "keys")
     ServeSettings(host="0.0.0.0", no_keys_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("quota", "workers"), [(None, 6), ("max 100000\n", 6), ("250000 100000\n", 2), ("1000 100000", 1)]
+)
+def test_a_container_s_share_of_the_cores_counts(tmp_path, monkeypatch, quota, workers):
+    file = tmp_path / "cpu.max"
+    if quota is not None:
+        file.write_text(quota)
+    monkeypatch.setattr("dissensus.evaluation.provenance.QUOTA", file)
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: range(6), raising=False)
+    assert ServeSettings().worker_count == workers
+    assert ServeSettings(workers=9).worker_count == 9
 
 
 def test_tls_takes_both_files(tmp_path):

@@ -14,7 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from dissensus.decisions import DriftMonitor
 from dissensus.detector.estimator import Decisions
 from dissensus.serve import traffic as traffic_module
-from dissensus.serve.logs import set_up_logs
+from dissensus.serve.logs import _OTHERS, _QUIET, set_up_logs
 from dissensus.serve.metrics import Metrics
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.webhook import WAITING, Webhook
@@ -38,7 +38,7 @@ def decided(scores):
 def logged():
     """The lines that are logged, as objects."""
     stream = io.StringIO()
-    names = ("dissensus.serve", "uvicorn", "uvicorn.error", "uvicorn.access", "uvicorn.asgi")
+    names = ("dissensus.serve", *_OTHERS, *_QUIET)
     kept = {name: dict(vars(logging.getLogger(name))) for name in names}
     set_up_logs("json", stream)
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
@@ -129,7 +129,17 @@ def test_a_failure_inside_is_a_500_with_an_id_and_no_details(serving, folder, lo
     assert "ZeroDivisionError" in failure["reason"]
 
 
-def test_text_logs_are_lines(capsys):
+def test_what_others_say_is_in_the_same_form(asked, logged, capfd, caplog):
+    """The parser of forms would write its own lines, with what was sent in them."""
+    kind = {"content-type": "multipart/form-data; boundary=edge"}
+    assert asked.client.post("/score", content=b"--other", headers=kind).status_code == 400
+    logging.getLogger("asyncio").error("a task\nfailed")
+    assert [line["event"] for line in logged() if line["event"] != "request"] == ["a task\nfailed"]
+    assert "boundary" not in capfd.readouterr().err + caplog.text
+
+
+@pytest.mark.usefixtures("logged")
+def test_text_logs_are_lines():
     from dissensus.serve.logs import log
 
     stream = io.StringIO()

@@ -10,7 +10,7 @@ from PIL import Image
 
 from dissensus.errors import DataError
 from dissensus.serve.forms import Upload, file_name, parse_files
-from dissensus.serve.images import read_pictures, sniff
+from dissensus.serve.images import gather_pictures, read_pictures, sniff
 from dissensus.serve.refusals import Refusal
 
 SHAPE = (8, 8, 1)
@@ -19,7 +19,8 @@ KIND = "multipart/form-data; boundary=edge"
 
 def read(*contents, convert=False, resize=None, shape=SHAPE, most_pixels=10_000):
     uploads = [Upload(str(number), content) for number, content in enumerate(contents)]
-    return read_pictures(uploads, shape, resize=resize, convert=convert, most_pixels=most_pixels)
+    found = read_pictures(uploads, shape, resize=resize, convert=convert, most_pixels=most_pixels)
+    return gather_pictures(list(found), shape)
 
 
 def saved(pixels, kind, **options):

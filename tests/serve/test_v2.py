@@ -105,7 +105,9 @@ def row(**changes):
         ({"inputs": [row(datatype="UINT8")]}, 422, "FP32"),
         ({"inputs": [row(data=[1, 2, "x"])]}, 400, "FP64"),
         ({"inputs": [row(data=[[1, 2], 3])]}, 400, "different lengths"),
-        ({"inputs": [row(data=[1, 2, 10**400])]}, 400, "rows"),
+        ({"inputs": [row(data=[1, 2, 10**400])]}, 400, "too large"),
+        ({"inputs": [row(shape=[9000, 3], data=["x" * 500_000] + [""] * 26_999)]}, 400, "FP64"),  # 54 GB
+        ({"inputs": [row(shape=[3, 1], data=[[1], [2, 3]])]}, 400, "different lengths"),
         ({"inputs": [row(datatype="FP32", data=[1, 2, 1e300])]}, 422, "infinite"),
         ({"inputs": [row(parameters={"binary_data_size": 24})]}, 400, "bytes"),
         ({"inputs": [row()], "outputs": [{"name": "nonsense"}]}, 400, "no output"),
@@ -119,7 +121,7 @@ def test_bad_requests(asked, message, status, words):
     assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
 
 
-@pytest.mark.parametrize("length", ["-1", "abc", "99999", "1e3", "²"])
+@pytest.mark.parametrize("length", ["-1", "abc", "99999", "1e3", "²", "0" * 5000])
 def test_bad_lengths_of_the_json(asked, length):
     header = {"Inference-Header-Content-Length": length.encode()}
     answer = asked.client.post("/v2/models/rows/infer", json={"inputs": [row()]}, headers=header)

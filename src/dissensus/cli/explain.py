@@ -76,6 +76,10 @@ def _print(name: str | int, facts: dict[str, Any]) -> None:
     places = [_place(place) for place in facts["disagreement"][:SHOWN]]
     out.print("\n[bold]The draws disagree most about[/bold]")
     out.print(bullets(places))
+    if facts["surprises"]:
+        out.print("\n[bold]What carries the fused score[/bold] (−log p of each statistic by itself)")
+        shown = list(facts["surprises"].items())[:SHOWN]
+        out.print(bullets(f"{name}: {nats:.3g} nats" for name, nats in shown))
     out.print("\n[bold]Compared with the calibration inputs[/bold]")
     out.print(bullets(_standing(name, **values) for name, values in facts["statistics"].items()))
 

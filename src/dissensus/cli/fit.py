@@ -15,6 +15,7 @@ from dissensus.cli.console import bullets, messages, print_json, results, warnin
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
+from dissensus.defaults import STATISTIC
 from dissensus.errors import ArtifactError, SettingsError
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ def fit(
     statistic: Annotated[
         str,
         typer.Option(
-            help="ess, kl, entropy, std, mad, iqr, whitened, relative-std, mean-ll, mixture-ll, waic or "
-            "typicality."
+            help="ess, kl, entropy, std, mad, iqr, whitened, relative-std, mean-ll, mixture-ll, waic, "
+            "typicality or fused, which joins several."
         ),
-    ] = "kl",
+    ] = STATISTIC,
     false_alarm_rate: Annotated[
         float, typer.Option(help="Share of normal inputs that may be flagged.")
     ] = 0.05,

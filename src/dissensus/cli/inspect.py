@@ -34,6 +34,7 @@ def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
 
 def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
+    from dissensus.detector.statistic import describe_statistic
     from dissensus.report import chain_health, describe_health
 
     diagnostics, interval = gate.draws_.diagnostics.to_dict(), gate.false_alarm_interval_
@@ -47,7 +48,8 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
         "resize": None if gate.resize is None else list(gate.resize),
         "fitted_rows": gate.fitted_rows_,
         "calibration_inputs": len(gate.calibration_scores_),
-        "statistic": gate.statistic,
+        "statistic": gate.statistic_,
+        "statistic_in_words": describe_statistic(gate.statistic_, gate.score_),
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": threshold if math.isfinite(threshold) else None,
         "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},
@@ -77,6 +79,7 @@ def _print(facts: Mapping[str, Any]) -> None:
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
+        f"measures by {facts['statistic']} {facts['statistic_in_words']}",
         f"has {facts['draws']} draws of {facts['chains']} chains (variant {facts['variant']}), "
         f"{facts['latent_size']} latents, a {facts['observation']} decoder and {facts['samples']} importance "
         f"samples; seed {facts['seed']}",

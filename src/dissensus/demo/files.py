@@ -11,7 +11,7 @@ import numpy as np
 from dissensus.atomic import atomic_path
 from dissensus.demo.run import Demo
 from dissensus.evaluation import write_record
-from dissensus.report import DemoFigure, demo_page, draw_demo, strip
+from dissensus.report import DemoFigure, called, demo_page, draw_demo, strip
 
 __all__ = ["write_files"]
 
@@ -33,7 +33,7 @@ def write_files(folder: Path, demo: Demo, record: Mapping[str, Any]) -> None:
 
 
 def _figure(demo: Demo, record: Mapping[str, Any]) -> DemoFigure:
-    statistic = demo.gate.statistic
+    statistic = demo.gate.statistic_
     likelihood, likelihoods = demo.scores("mean-ll")
     own, others = demo.scores(statistic)
     areas = record["outliers"]["digits"]["auroc"]
@@ -43,7 +43,7 @@ def _figure(demo: Demo, record: Mapping[str, Any]) -> DemoFigure:
         strange="digits",
         log_likelihood=(-likelihood, -likelihoods["digits"]),
         disagreement=(own, others["digits"]),
-        disagreement_name=statistic,
+        disagreement_name=called(statistic),
         threshold=record["threshold"],
         auroc=(areas["mean-ll"]["value"], areas[statistic]["value"]),
         strips={

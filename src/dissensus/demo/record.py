@@ -18,7 +18,7 @@ COLUMNS = ("mean-ll", "waic", "ess", "entropy", "kl", "std")
 def demo_record(demo: Demo) -> dict[str, Any]:
     """What was measured, as JSON values."""
     gate = demo.gate
-    flag_inliers, flag_outliers = demo.scores(gate.statistic)
+    flag_inliers, flag_outliers = demo.scores(gate.statistic_)
     record: dict[str, Any] = {
         "training": demo.training,
         "settings": {
@@ -45,7 +45,7 @@ def demo_record(demo: Demo) -> dict[str, Any]:
         "seconds": {name: round(value, 1) for name, value in demo.seconds.items()},
         "environment": environment(),
     }
-    for name in COLUMNS:
+    for name in dict.fromkeys((*COLUMNS, gate.statistic_)):
         inlier_scores, outlier_scores = demo.scores(name)
         for kind, scores in outlier_scores.items():
             interval = auroc_interval(inlier_scores, scores)

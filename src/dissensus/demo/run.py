@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from dissensus.data import MADE_UP, digits, load_sample, make_up
 from dissensus.detector import BayesianVAE, OnProgress
-from dissensus.scores import score
 from dissensus.seeding import numpy_stream
 
 __all__ = ["Demo", "demo_detector", "run_demo", "scoring_work"]
@@ -29,21 +28,21 @@ SETTINGS: Mapping[str, Any] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Demo:
-    """A fitted detector, what it was asked about, and the log-likelihoods (M, n) it answered with."""
+    """A fitted detector, what it was asked about, and the statistics (n,) it answered with, by name."""
 
     gate: BayesianVAE
     training: int
     """How many images it was fitted on."""
     inliers: NDArray[np.uint8]
     outliers: Mapping[str, NDArray[np.uint8]]
-    inlier_matrix: NDArray[np.float64]
-    outlier_matrices: Mapping[str, NDArray[np.float64]]
+    inlier_statistics: Mapping[str, NDArray[np.float64]]
+    outlier_statistics: Mapping[str, Mapping[str, NDArray[np.float64]]]
     seconds: Mapping[str, float]
 
     def scores(self, name: str) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
         """The named score of the inliers (n,), and of each kind of outlier."""
-        function = score(name)
-        return function(self.inlier_matrix), {k: function(m) for k, m in self.outlier_matrices.items()}
+        found = {kind: statistics[name] for kind, statistics in self.outlier_statistics.items()}
+        return self.inlier_statistics[name], found
 
 
 def demo_detector(seed: int = 0) -> BayesianVAE:
@@ -64,17 +63,20 @@ def run_demo(
     inliers = test.images[:INLIERS]
     outliers = _outliers(test.images[INLIERS : INLIERS + OUTLIERS], gate.seed_)
     everything = np.concatenate([inliers, *outliers.values()])
-    matrix = gate.log_likelihoods(everything, on_progress=on_progress).values
+    statistics = gate.statistics(everything, on_progress=on_progress)
     ends = np.cumsum([len(inliers), *map(len, outliers.values())])
-    inlier_matrix, *matrices = np.split(matrix, ends[:-1], axis=1)
+    own, *others = (
+        {name: values[start:end] for name, values in statistics.items()}
+        for start, end in zip([0, *ends], ends, strict=False)
+    )
     seconds = {"fitting": fitted - began, "scoring": time.perf_counter() - fitted}
     return Demo(
         gate,
         len(clothes),
         inliers,
         outliers,
-        inlier_matrix,
-        dict(zip(outliers, matrices, strict=True)),
+        own,
+        dict(zip(outliers, others, strict=True)),
         seconds,
     )
 

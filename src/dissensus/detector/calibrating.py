@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.decisions import allowed_alarms, least_calibration_size
-from dissensus.errors import CalibrationWarning, DataError
-from dissensus.explain import statistics_of
-from dissensus.models.inputs import to_tensor
+from dissensus.errors import CalibrationWarning
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
 
-__all__ = ["statistics_of_inliers", "together", "warn_if_mute"]
-
-
-def statistics_of_inliers(
-    gate: BayesianVAE, X: Any, on_progress: Callable[[str, int, int], None] | None
-) -> dict[str, NDArray[np.float64]]:
-    """Every statistic of the inputs (N,), by name; the detector's own among them."""
-    parts = []
-    for batch in gate._batches(X):
-        data = to_tensor(gate._standardised(batch))
-        matrix = gate._likelihoods(data, on_progress=on_progress, stage="calibrating")
-        parts.append(statistics_of(matrix.values, gate.statistic_, gate.score_))
-    if not parts:
-        raise DataError("X is empty: recalibration takes at least one input, and better hundreds")
-    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+__all__ = ["together", "warn_if_mute"]
 
 
 def together(

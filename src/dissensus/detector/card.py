@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
 from dissensus.detector.contract import input_contract, preprocessing
-from dissensus.scores import SCORES
+from dissensus.detector.statistic import FUSED, describe_statistic
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -21,12 +21,13 @@ MERGED = 1.1  # R̂ below this: chains cannot be told apart (Gelman et al. 2013)
 def model_card(detector: BayesianVAE) -> str:
     """Markdown, with the metadata block that model hubs read on top."""
     kept = len(detector.examples_.inputs)
+    noticed = ", or what they find unusual in another way," if detector.statistic_ == FUSED else ""
     parts = [
         "---\nlibrary_name: dissensus\ntags:\n- out-of-distribution\n- anomaly-detection\n---",
         "# A gate against inputs unlike the training data",
         f"Made by dissensus {__version__} without labels: "
         f"{len(detector.draws_)} networks drawn from a posterior are asked about each input, and what they "
-        "disagree about is unlike what they were fitted on.",
+        f"disagree about{noticed} is unlike what they were fitted on.",
         "## Use\n\n```python\nfrom dissensus import BayesianVAE\n\n"
         'gate = BayesianVAE.load("path/to/this/folder")\ngate.decide(X)  # score, p-value, flag\n```',
         f"## Inputs\n\n{_inputs(detector)}",
@@ -96,5 +97,5 @@ def _settings(detector: BayesianVAE) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
-    meaning = f"\n\n`{detector.statistic_}`: {SCORES[detector.statistic_].description}."
+    meaning = f"\n\n`{detector.statistic_}`: {describe_statistic(detector.statistic_, detector.score_)}."
     return "\n".join(["| | |", "|---|---|", *rows]) + meaning

@@ -32,22 +32,25 @@ from dissensus.decisions import (
     conformal_threshold,
     false_alarm_interval,
 )
-from dissensus.detector.calibrating import statistics_of_inliers, together, warn_if_mute
+from dissensus.defaults import STATISTIC
+from dissensus.detector.calibrating import together, warn_if_mute
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches, training_array
+from dissensus.detector.measuring import every_statistic, measure
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
+from dissensus.detector.statistic import make_score
 from dissensus.detector.streaming import decide_stream, open_stream
-from dissensus.errors import ArtifactError, DissensusError, brief
-from dissensus.explain import Examples, Explanation, statistics_of
+from dissensus.errors import ArtifactError, DataError, DissensusError, brief
+from dissensus.explain import Examples, Explanation
 from dissensus.likelihood import LogLikelihoods, log_likelihoods, noise_floor
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
 from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, sample_posterior
 from dissensus.schedule import default_batch_size, default_epochs, kept_epochs
-from dissensus.scores import FittedScore, score
+from dissensus.scores import FittedScore, Fused
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = ["BayesianVAE", "Decisions", "OnProgress"]
@@ -78,7 +81,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     variant
         1 samples the decoder and optimises an encoder a chain, 2 samples both (the paper's two variants).
     statistic
-        How disagreement becomes one number: a name from ``dissensus.scores.SCORES``.
+        How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, or ``"fused"``, which
+        joins disagreement, likelihood, encoding, reconstruction and, of images, the length of their code
+        (``dissensus.detector.fused``) to one measure of how few inliers lie as far out.
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
@@ -119,7 +124,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     calibration_scores_ : ndarray
         Scores of the inliers that nothing else has seen; thresholds and p-values come from them.
     calibration_statistics_ : dict
-        The same for every statistic that the log-likelihoods alone give, by name.
+        The same for every statistic that :meth:`statistics` gives, by name.
     examples_ : Examples
         Training inputs with their places in latent space.
     threshold_ : float
@@ -147,7 +152,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         variant: int = 1,
-        statistic: str = "kl",
+        statistic: str = STATISTIC,
         false_alarm_rate: float = 0.05,
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
@@ -236,7 +241,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed,
             device=find_device(self.device),
         )
-        self._calibrate(parts["validation"], parts["calibration"], on_progress)
+        self._calibrate(array[rows["validation"]], array[rows["calibration"]], on_progress)
         warn_if_mute(self)
         return self
 
@@ -245,22 +250,25 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         for name in [name for name in vars(self) if name.endswith("_")]:
             delattr(self, name)
 
-    def _calibrate(self, validation: Tensor, calibration: Tensor, on_progress: OnProgress | None) -> None:
+    def _calibrate(
+        self, validation: NDArray[Any], calibration: NDArray[Any], on_progress: OnProgress | None
+    ) -> None:
         """Fits the score on the one part and scores the other, which no other step has seen."""
         self.noise_floor_ = noise_floor(
             self.vae_,
             self.draws_,
-            validation[:NOISE_FLOOR_ROWS],
+            to_tensor(self._standardised(validation[:NOISE_FLOOR_ROWS])),
             samples=self.samples,
             seed=self.seed_,
             device=find_device(self.device),
         )
         self.statistic_ = self.statistic
-        self.score_ = score(self.statistic_)
-        if isinstance(self.score_, FittedScore):
-            self.score_.fit(self._likelihoods(validation).values)
-        matrix = self._likelihoods(calibration, on_progress=on_progress, stage="calibrating")
-        self.calibration_statistics_ = statistics_of(matrix.values, self.statistic_, self.score_)
+        self.score_ = make_score(self.statistic_, images=len(self.input_shape_) == 3)
+        if isinstance(self.score_, Fused | FittedScore):
+            measure(self, validation).fit(self.score_)
+        self.calibration_statistics_ = every_statistic(
+            self, calibration, on_progress=on_progress, stage="calibrating"
+        )
         self.calibration_scores_ = self.calibration_statistics_[self.statistic_]
 
     def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:
@@ -269,8 +277,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
         old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
         """
-        check_is_fitted(self)
-        found = statistics_of_inliers(self, X, on_progress)
+        found = self._statistics(X, on_progress, stage="calibrating")
         self.calibration_statistics_ = together(self.calibration_statistics_, found) if keep else found
         self.calibration_scores_ = self.calibration_statistics_[self.statistic_]
         warn_if_mute(self)
@@ -361,6 +368,14 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         array = np.concatenate(list(self._batches(X)))
         return self._likelihoods(to_tensor(self._standardised(array)), on_progress=on_progress)
 
+    def statistics(self, X: Any, *, on_progress: OnProgress | None = None) -> dict[str, NDArray[np.float64]]:
+        """Every statistic of each input (N,), by name, the detector's own among them.
+
+        Those that the log-likelihoods alone give, and with ``statistic="fused"`` all that it is made of.
+        Unlike in scikit-learn's methods, higher = more unusual.
+        """
+        return self._statistics(X, on_progress, stage="scoring")
+
     def explain(
         self, X: Any, *, reconstructions: int = 4, neighbours: int = 5
     ) -> Explanation | list[Explanation]:
@@ -377,13 +392,18 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
         check_is_fitted(self)
-        scores = [
-            self.score_(
-                self._likelihoods(to_tensor(self._standardised(batch)), on_progress=on_progress).values
-            )
-            for batch in self._batches(X)
-        ]
-        return np.concatenate(scores)
+        batches = self._batches(X)
+        return np.concatenate([measure(self, b, on_progress=on_progress).score(self.score_) for b in batches])
+
+    def _statistics(
+        self, X: Any, on_progress: OnProgress | None, stage: str
+    ) -> dict[str, NDArray[np.float64]]:
+        check_is_fitted(self)
+        batches = self._batches(X)
+        parts = [every_statistic(self, batch, on_progress=on_progress, stage=stage) for batch in batches]
+        if not parts:
+            raise DataError("X is empty: give at least one input")
+        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
 
     # ---- keeping
 

@@ -12,9 +12,11 @@ from torch import Tensor
 
 from dissensus.data import image_suffixes
 from dissensus.decisions import conformal_p_values
+from dissensus.detector.measuring import measure
 from dissensus.detector.settings import find_device
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.models.inputs import to_tensor
+from dissensus.scores import Fused
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -44,7 +46,9 @@ def explain_batch(
 ) -> list[Explanation]:
     """One explanation for each of the checked inputs (N, H, W, C) or (N, D)."""
     data, device = to_tensor(gate._standardised(inputs)), find_device(gate.device)
-    statistics = statistics_of(gate._likelihoods(data).values, gate.statistic_, gate.score_)
+    measured = measure(gate, inputs)
+    statistics = statistics_of(*measured, own=gate.statistic_, score=gate.score_)
+    surprises = gate.score_.surprises(*measured) if isinstance(gate.score_, Fused) else {}
     scores = statistics[gate.statistic_]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)
@@ -67,9 +71,14 @@ def explain_batch(
                 for name, values in statistics.items()
             },
             None if names is None else tuple(map(str, names)),
+            _largest_first({name: float(nats[n]) for name, nats in surprises.items()}),
         )
         for n in range(len(inputs))
     ]
+
+
+def _largest_first(values: dict[str, float]) -> dict[str, float]:
+    return dict(sorted(values.items(), key=lambda pair: -pair[1]))
 
 
 def _in_input_units(gate: BayesianVAE, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -15,12 +15,15 @@ from dissensus.data import TableEncoder
 from dissensus.data.standardiser import Standardiser
 from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
+from dissensus.detector.fused import fused_from_config, fused_to_config
+from dissensus.detector.measuring import Measured
 from dissensus.detector.settings import check_settings
+from dissensus.detector.statistic import FUSED, make_score
 from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples
 from dissensus.models import architecture_config, observation_from_config, vae_from_config
-from dissensus.scores import FittedScore, score
+from dissensus.scores import FittedScore, Fused, Score
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -33,7 +36,7 @@ _OF_THIS_MACHINE = ("device", "encoder", "decoder")
 def to_artifact(detector: BayesianVAE) -> Artifact:
     """Everything a fitted detector needs to score and to decide elsewhere."""
     calibration: dict[str, NDArray[Any]] = {"scores": detector.calibration_scores_}
-    if isinstance(detector.score_, FittedScore):
+    if isinstance(detector.score_, Fused | FittedScore):
         calibration |= {f"score/{name}": array for name, array in detector.score_.state().items()}
     calibration |= {f"statistics/{name}": a for name, a in detector.calibration_statistics_.items()}
     if len(detector.examples_.inputs):
@@ -54,6 +57,8 @@ def to_artifact(detector: BayesianVAE) -> Artifact:
         "seed": detector.seed_,
         "noise_floor": detector.noise_floor_,
     }
+    if isinstance(detector.score_, Fused):
+        config["fused"] = fused_to_config(detector.score_)
     return Artifact(config, detector.draws_, calibration, model_card(detector))
 
 
@@ -87,10 +92,7 @@ def restore(
     detector.fitted_rows_ = {str(part): int(count) for part, count in config["fitted_rows"].items()}
     detector.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
     detector.statistic_ = detector.statistic
-    detector.score_ = score(detector.statistic_)
-    if isinstance(detector.score_, FittedScore):
-        state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
-        detector.score_.restore(state)
+    detector.score_ = _score(detector, config, arrays)
     detector.table_ = _table(detector, config.get("table"))
     detector.calibration_scores_ = arrays["scores"]
     check_arrays(detector)
@@ -99,6 +101,22 @@ def restore(
     detector.calibration_statistics_ = _statistics(detector, arrays)
     detector.examples_ = _examples(detector, arrays)
     return detector
+
+
+def _score(
+    detector: BayesianVAE, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+) -> Score | Fused:
+    """The detector's score with what it has learnt, shown to work for as many draws as there are."""
+    images = len(detector.input_shape_) == 3
+    if detector.statistic_ == FUSED:
+        own: Score | Fused = fused_from_config(config["fused"], images=images)
+    else:
+        own = make_score(detector.statistic_, images=images)
+    if isinstance(own, Fused | FittedScore):
+        own.restore({n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")})
+        names = own.statistics if isinstance(own, Fused) else ()
+        Measured(np.zeros((len(detector.draws_), 1)), {name: np.zeros(1) for name in names}).score(own)
+    return own
 
 
 def _table(detector: BayesianVAE, config: Mapping[str, Any] | None) -> TableEncoder | None:

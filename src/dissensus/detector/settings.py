@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import torch
 
+from dissensus.detector.statistic import check_statistic
 from dissensus.errors import SettingsError
-from dissensus.scores import SCORES, score
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -20,7 +20,6 @@ def check_settings(detector: BayesianVAE) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
     if detector.variant not in (1, 2):
         raise SettingsError(f"variant must be 1 or 2, got {detector.variant!r}")
-    score(detector.statistic)
     for name in ("chains", "draws", "samples"):
         _check_count(name, getattr(detector, name))
     for name in ("latent_size", "epochs", "batch_size"):
@@ -29,10 +28,7 @@ def check_settings(detector: BayesianVAE) -> None:
     examples: object = detector.examples
     if not isinstance(examples, Integral) or examples < 0:
         raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")
-    if detector.draws < SCORES[detector.statistic].least_draws:
-        raise SettingsError(
-            f"the statistic {detector.statistic!r} needs at least two draws, got draws={detector.draws}"
-        )
+    check_statistic(detector.statistic, int(detector.draws))
     if detector.draws % detector.chains:
         raise SettingsError(f"draws={detector.draws} must be a multiple of chains={detector.chains}")
     rate: object = detector.false_alarm_rate

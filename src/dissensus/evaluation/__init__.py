@@ -3,7 +3,7 @@
 from dissensus.evaluation.curves import PrCurve, RocCurve, pr_curve, roc_curve
 from dissensus.evaluation.intervals import Interval, auroc_interval
 from dissensus.evaluation.metrics import Metrics, auprc, auroc, evaluate, fpr_at_tpr
-from dissensus.evaluation.provenance import environment
+from dissensus.evaluation.provenance import cores, environment
 from dissensus.evaluation.records import read_records, write_record
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "auprc",
     "auroc",
     "auroc_interval",
+    "cores",
     "environment",
     "evaluate",
     "fpr_at_tpr",

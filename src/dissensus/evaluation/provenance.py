@@ -11,8 +11,9 @@ from typing import Any
 
 from dissensus._version import __version__
 
-__all__ = ["environment"]
+__all__ = ["cores", "environment"]
 
+QUOTA = Path("/sys/fs/cgroup/cpu.max")  # microseconds of work in so many of time
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch")
 
 
@@ -31,7 +32,7 @@ def environment(*, gpu: str | None = None) -> dict[str, Any]:
         "versions": versions | {package: _version(package) for package in PACKAGES},
         "platform": f"{platform.system()} {platform.machine()}",
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": cores(),
         "gpu": gpu,
         "commit": _commit() or os.environ.get("DISSENSUS_COMMIT"),
     }
@@ -55,11 +56,14 @@ def _processor() -> str | None:
     return platform.processor() or platform.machine() or None
 
 
-def _cores() -> int | None:
+def cores() -> int:
     """Cores this process may use, which in a container can be fewer than the machine has."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count()
+    here = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    try:
+        share, period = QUOTA.read_text("ascii").split()
+        return min(here, max(1, round(int(share) / int(period))))
+    except (OSError, ValueError):  # no such limit: "max", or another system
+        return here
 
 
 def _commit() -> str | None:

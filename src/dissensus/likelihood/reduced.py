@@ -6,6 +6,7 @@ log-likelihoods come out within :data:`TOLERANCE` of those in single precision.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -97,7 +98,9 @@ def _compiled() -> Callable[..., tuple[Tensor, Tensor]]:
     def call(*arguments: Any) -> tuple[Tensor, Tensor]:
         if not state.get("broken"):
             try:
-                result: tuple[Tensor, Tensor] = compiled(*arguments)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the compiler's, about itself and about TF32
+                    result: tuple[Tensor, Tensor] = compiled(*arguments)
                 return result
             except Exception:  # whatever the compiler stumbles over: a toolchain may lack anything
                 state["broken"] = True

@@ -11,12 +11,13 @@ r"""Is the chain sampling? Numbers that tell, taken once an epoch.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.part import Part
@@ -95,9 +96,7 @@ def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
     if isinstance(rule, CyclicalSGHMC) and not rule.sampled(state):
         return None
     kappa = rule.kappa(state)
-    # torch.quantile refuses more than 2^24 numbers; sorting does not.
-    ordered = kappa.sort().values
-    low, middle, high = (float(ordered[int(q * (len(ordered) - 1))]) for q in (0.05, 0.5, 0.95))
+    low, middle, high = _quantiles(kappa, (0.05, 0.5, 0.95))
     return SamplerHealth(
         low,
         middle,
@@ -106,6 +105,14 @@ def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
         kinetic_temperature=float(rule.kinetic_temperature(state)),
         configurational_temperature=float(part.virial) / steps,
     )
+
+
+def _quantiles(values: Tensor, shares: Sequence[float]) -> list[float]:
+    """Of values (P,), each the one at its place in order; torch's own function refuses more than 2^24."""
+    places = [int(share * (len(values) - 1)) for share in shares]
+    # On a CPU, to sort them all takes as long as a training step.
+    ordered = np.partition(values.numpy(), places) if values.device.type == "cpu" else values.sort().values
+    return [float(ordered[place]) for place in places]
 
 
 def split_rhat(series: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -84,9 +84,8 @@ def draw_demo(content: DemoFigure, theme: Theme = "light") -> bytes:
     left.set_title(f"plain log-likelihood: AUROC {content.auroc[0]:.2f}", **heading)
     left.set_xlabel("log p(x), nats; lower should be stranger")
     _histogram(right, content, content.disagreement, colours, log=True)
-    name = content.disagreement_name
-    right.set_title(f"disagreement ({name}): AUROC {content.auroc[1]:.2f}", **heading)
-    right.set_xlabel("disagreement between draws; higher is stranger")
+    right.set_title(f"{content.disagreement_name}: AUROC {content.auroc[1]:.2f}", **heading)
+    right.set_xlabel("score; higher is stranger")
     if content.threshold is not None:
         right.axvline(content.threshold, color=colours["ink"], linewidth=1.2, linestyle=(0, (4, 3)))
         right.annotate(

@@ -6,10 +6,19 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-__all__ = ["false_alarm_sentence", "findings"]
+__all__ = ["called", "false_alarm_sentence", "findings"]
 
 FAILS = 0.75  # an AUROC below this is of little use
 LIKELIHOOD = "mean-ll"
+
+
+def called(statistic: str) -> str:
+    """A detector's statistic in a sentence.
+
+    >>> called("kl"), called("fused")
+    ('disagreement (kl)', 'the fused score')
+    """
+    return "the fused score" if statistic == "fused" else f"disagreement ({statistic})"
 
 
 def findings(record: Mapping[str, Any]) -> list[str]:
@@ -18,6 +27,7 @@ def findings(record: Mapping[str, Any]) -> list[str]:
     One is called better only where the confidence intervals of the two AUROCs do not meet.
     """
     statistic = record["settings"]["statistic"]
+    own_name = called(statistic)
     pairs = {k: (o["auroc"][LIKELIHOOD], o["auroc"][statistic]) for k, o in record["outliers"].items()}
     upside_down = [k for k, (ll, _) in pairs.items() if ll["high"] < 0.5]
     rescued = [k for k, (ll, own) in pairs.items() if own["low"] > ll["high"]]
@@ -35,15 +45,15 @@ def findings(record: Mapping[str, Any]) -> list[str]:
         sentences.append(f"Plain likelihood finds {names} more normal than real clothes: AUROC below 0.5.")
     if rescued:
         sentences.append(
-            f"Disagreement ({statistic}) beats likelihood in AUROC on {listed(rescued, first=1)}."
+            f"{own_name[0].upper()}{own_name[1:]} beats likelihood in AUROC on {listed(rescued, first=1)}."
         )
     if lost:
-        sentences.append(f"Likelihood beats disagreement ({statistic}) in AUROC on {listed(lost, first=0)}.")
+        sentences.append(f"Likelihood beats {own_name} in AUROC on {listed(lost, first=0)}.")
     if neither:
         sentences.append(
-            f"Neither is of much use on {listed(neither, first=0)}: likelihood first, then disagreement."
+            f"Neither is of much use on {listed(neither, first=0)}: likelihood first, then {own_name}."
         )
-    return sentences or [f"Likelihood and disagreement ({statistic}) do equally well on every kind here."]
+    return sentences or [f"Likelihood and {own_name} do equally well on every kind here."]
 
 
 def false_alarm_sentence(record: Mapping[str, Any]) -> str:

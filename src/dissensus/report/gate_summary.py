@@ -9,9 +9,11 @@ if TYPE_CHECKING:
     from dissensus.explain import Standing
     from dissensus.inspection import Assessment, Case
 
-__all__ = ["case_sentences", "gate_summary", "label", "share"]
+__all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
+UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
+NAMED = 3  # statistics of a fused score that a sentence names
 MEANINGS = {
     "ess": "how few draws keep weight",
     "kl": "how far the draws’ weights are from equal",
@@ -25,6 +27,15 @@ MEANINGS = {
     "mixture-ll": "how unlikely it is to all draws together",
     "waic": "how unlikely it is, with a penalty for spread",
     "typicality": "how far its likelihood is from the usual one",
+    "fused": "how few normal inputs are as unusual in all of these together",
+    "corrected-ll": "how far the draws fall short of a perfect decoder",
+    "latent-norm": "how far from the centre it is encoded",
+    "latent-scale": "how uncertain its encoding is",
+    "latent-spread": "how far the draws’ encodings of it lie apart",
+    "reconstruction": "how far the draws’ reconstructions are from it",
+    "reconstruction-spread": "how far the draws’ reconstructions lie apart",
+    "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
+    "code-length": "how many bits a lossless coder needs for it",
 }
 
 
@@ -44,7 +55,7 @@ def case_sentences(case: Case) -> list[str]:
     score, p_value, flagged = case.explanation.decision
     return [
         f"{'Flagged' if flagged else 'Not flagged'}: score {score:.3g}, p-value {p_value:.2g}.",
-        *_remark(case.explanation.statistics),
+        *(_carried(case.explanation.surprises) or _remark(case.explanation.statistics)),
     ]
 
 
@@ -113,6 +124,18 @@ def _impossible(a: Assessment) -> list[str]:
         f"Nothing can be flagged: {len(a.calibration_scores)} calibration inputs are too few for a "
         f"false-alarm rate of {share(a.false_alarm_rate)}."
     ]
+
+
+def _carried(surprises: Mapping[str, float]) -> list[str]:
+    """What carries a fused score, in words; nothing where the score is not fused."""
+    if not surprises:
+        return []
+    largest = sorted(surprises, key=lambda name: -surprises[name])
+    found = [name for name in largest if surprises[name] >= UNUSUAL][:NAMED]
+    if not found:
+        return ["No statistic is unusual by itself: the score is that of all together."]
+    named = ", ".join(f"{name} ({MEANINGS.get(name, name)}), {surprises[name]:.1f} nats" for name in found)
+    return [f"Unusual by itself: {named}."]
 
 
 def _remark(statistics: Mapping[str, Standing]) -> list[str]:

@@ -6,7 +6,8 @@ entropy, std, mad, iqr, whitened) see only how far apart the draws are: adding a
 nothing. They, relative-std and WAIC need at least two draws. The order of the draws never matters, except
 that a fitted score must be given them in the order it was fitted on.
 
-:class:`Fusion` makes one score of several statistics of an input, those of the matrix and any others.
+:class:`Fusion` makes one score of several statistics of an input, those of the matrix and any others;
+:class:`Fused` also makes, and fits, those of the matrix.
 
 A log-likelihood of -inf is a draw that rules the input out: its weight is zero and each score takes its
 limit, which may be +inf. An input that every draw rules out, NaN, and +inf are refused.
@@ -17,6 +18,7 @@ from dissensus.scores._contract import FittedScore, Score
 from dissensus.scores._depth import DEPTHS
 from dissensus.scores._entropy import entropy
 from dissensus.scores._ess import effective_sample_size, ess_disagreement
+from dissensus.scores._fused import Fused
 from dissensus.scores._fusion import Fusion
 from dissensus.scores._kl import kl_to_uniform
 from dissensus.scores._likelihood import mean_log_likelihood, mixture_log_likelihood
@@ -31,6 +33,7 @@ __all__ = [
     "DEPTHS",
     "SCORES",
     "FittedScore",
+    "Fused",
     "Fusion",
     "RelativeStd",
     "Score",

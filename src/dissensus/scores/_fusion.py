@@ -79,6 +79,17 @@ class Fusion:
             return np.empty(0)
         return surprise(self._sums(self._sum(z, self._depth(z))))
 
+    def surprises(self, statistics: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
+        r"""How unusual each statistic is by itself (N,), by name, in nats.
+
+        :math:`-\log p` with p the share of inliers at least as far out on either side: 0 in the middle. They
+        do not add up to the score: statistics are correlated, and may be unusual only together.
+        """
+        self._check_fitted()
+        z = self._normal_scores(_columns(statistics, self.names_))
+        nats = np.maximum(surprise(np.abs(z)) - np.log(2.0), 0.0)  # in the middle, rounding may be negative
+        return dict(zip(self.names_, nats.T, strict=True))
+
     def state(self) -> dict[str, FloatArray]:
         """What was learnt: arrays ``statistic/NAME/…``, ``depth/…``, ``distances/…`` and ``sums/…``."""
         self._check_fitted()

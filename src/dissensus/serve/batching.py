@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.estimator import Decisions
-from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.workers import Workers
 
 __all__ = ["Batcher"]
@@ -60,6 +60,7 @@ class Batcher:
         self._rate = 0.0  # inputs a second and worker, lately
         self.waiting = 0
         """Inputs in the queue."""
+        self._started = 0  # inputs that are being scored
         self._dispatcher = asyncio.create_task(self._dispatch())
 
     async def decide(self, inputs: NDArray[Any], *, timeout: float) -> Decisions:
@@ -76,8 +77,7 @@ class Batcher:
             async with asyncio.timeout(timeout):
                 parts = [await piece.answer for piece in pieces]
         except TimeoutError:
-            message = f"there was no answer within {timeout:.3g} s: send fewer inputs, or try again later"
-            raise Refusal(503, message, {"Retry-After": str(self.seconds_to_empty())}) from None
+            raise TooLate(timeout, retry_after=self.seconds_to_empty()) from None
         finally:
             self._forget(pieces)
         return parts[0] if len(parts) == 1 else Decisions(*map(np.concatenate, zip(*parts, strict=True)))
@@ -85,7 +85,7 @@ class Batcher:
     def seconds_to_empty(self) -> int:
         """How long the queue should take, as a client is told."""
         rate = self._rate * self._workers.count
-        return min(LONGEST_WAIT, max(1, math.ceil(self.waiting / rate))) if rate else 1
+        return min(LONGEST_WAIT, max(1, math.ceil((self.waiting + self._started) / rate))) if rate else 1
 
     @property
     def alive(self) -> bool:
@@ -106,7 +106,7 @@ class Batcher:
         if self.waiting + count > self.capacity:
             raise Overloaded(f"the queue is full ({self.waiting} inputs wait)", self.seconds_to_empty())
         # Accepted and answered too late is work for nothing: better to say so at once.
-        if rate and self.waiting and (self.waiting + count) / rate > timeout:
+        if rate and self.waiting and (self._started + self.waiting + count) / rate > timeout:
             raise Overloaded(
                 f"{self.waiting} inputs wait, too many for an answer in time", self.seconds_to_empty()
             )
@@ -160,6 +160,7 @@ class Batcher:
             batch.append(self._pieces.popleft())
             taken += len(batch[-1].inputs)
         self._count(-taken)
+        self._started += taken
         return batch
 
     def _fits(self, first: _Piece, taken: int, share: int) -> bool:
@@ -167,11 +168,11 @@ class Batcher:
         return taken + len(following) <= share and following.dtype == first.inputs.dtype
 
     async def _score(self, batch: list[_Piece]) -> None:
+        began = time.monotonic()
         try:
-            inputs = np.concatenate([piece.inputs for piece in batch])
-            began = time.monotonic()
-            decisions = await self._workers.score(self._decide, inputs)
-            seconds = time.monotonic() - began
+            decisions = await self._workers.score(
+                lambda: self._decide(np.concatenate([piece.inputs for piece in batch]))
+            )
         except Exception as error:  # each of those who wait must hear of it
             for piece in batch:
                 if not piece.answer.done():
@@ -179,8 +180,9 @@ class Batcher:
                     piece.answer.exception()  # seen: nobody may be waiting any more
             return
         finally:
-            self._workers.give_back()
-        self._measure(len(inputs), seconds)
+            self._started -= sum(len(piece.inputs) for piece in batch)
+        seconds = time.monotonic() - began
+        self._measure(len(decisions.score), seconds)
         start = 0
         for piece in batch:
             end = start + len(piece.inputs)

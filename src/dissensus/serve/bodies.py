@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 
 from starlette.requests import ClientDisconnect, Request
 
-from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.refusals import Gone, Overloaded, Refusal
 
 __all__ = ["Bodies"]
 
@@ -48,7 +48,7 @@ class Bodies:
                         raise Overloaded("too many large requests are being read", 1)
             yield b"".join(parts)
         except ClientDisconnect:
-            raise Refusal(400, "the connection was closed before the body was whole") from None
+            raise Gone from None
         except TimeoutError:
             message = f"the body did not arrive within {self.timeout:.3g} s: send it faster, or less of it"
             raise Refusal(408, message, {"Connection": "close"}) from None

@@ -31,6 +31,7 @@ def explained(served: Served, found: Explanation) -> dict[str, Any]:
             name: {**standing, "meaning": MEANINGS.get(name, name)}
             for name, standing in summary["statistics"].items()
         },
+        "surprises": summary["surprises"],
     }
     return answer | (_pictured(found, summary) if found.input.ndim == 3 else _tabled(found))
 

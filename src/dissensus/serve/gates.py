@@ -222,9 +222,14 @@ class Gates:
             self._leave(older)
 
     def _leave(self, served: Served) -> None:
-        task = asyncio.create_task(served.close())
+        task = asyncio.create_task(self._end(served))
         self._leaving.add(task)
         task.add_done_callback(self._leaving.discard)
+
+    async def _end(self, served: Served) -> None:
+        await served.close()
+        if served.name not in self._served:  # removed, and not replaced: its last answers are counted
+            self._metrics.forget(served.name)
 
     def _remove(self, gone: list[str]) -> None:
         """Takes gates away that have been missing twice: in between somebody may be moving a new one in."""
@@ -238,7 +243,6 @@ class Gates:
             elif name in self._missing:
                 self._leave(self._served.pop(name))
                 self._note_recovery(name)
-                self._metrics.forget(name)
                 log("gate removed", gate=name)
         self._missing = set(gone)
 

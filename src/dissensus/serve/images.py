@@ -14,11 +14,11 @@ from dissensus.errors import DataError
 from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from dissensus.serve.forms import Upload
 
-__all__ = ["Pictures", "read_pictures", "sniff"]
+__all__ = ["Pictures", "gather_pictures", "read_pictures", "sniff"]
 
 TAKEN = "PNG, JPEG, WebP, GIF or BMP"
 
@@ -39,15 +39,14 @@ def read_pictures(
     resize: tuple[int, int] | None,
     convert: bool,
     most_pixels: int,
-) -> Pictures:
-    """Uploads as pixels of ``shape`` (H, W, C), as the library reads files of the same bytes.
+) -> Iterator[NDArray[np.uint8] | str]:
+    """Each upload as pixels of ``shape`` (H, W, C), as the library reads files of the same bytes, or why not.
 
     ``resize`` is the gate's own; with ``convert`` pictures of any size and colour are brought to its shape.
     """
     size = shape[:2] if convert else resize
     channels = shape[2] if convert or shape[2] == 3 else None
-    pixels, problems = [], {}
-    for number, upload in enumerate(uploads):
+    for upload in uploads:
         try:
             picture = read_image(
                 BytesIO(upload.content),
@@ -56,12 +55,16 @@ def read_pictures(
                 formats=[sniff(upload.content)],
                 most_pixels=most_pixels,
             )
-            pixels.append(as_pixels(picture, shape, name="the picture"))
+            yield as_pixels(picture, shape, name="the picture")
         except DataError as error:
             # What helps on the command line is called otherwise here.
-            problems[number] = clear(str(error)).replace(
-                "on the command line with --resize", "or ask with ?convert=true"
-            )
+            yield clear(str(error)).replace("on the command line with --resize", "or ask with ?convert=true")
+
+
+def gather_pictures(found: Sequence[NDArray[np.uint8] | str], shape: tuple[int, ...]) -> Pictures:
+    """What :func:`read_pictures` yielded, with the pixels of those that could be read in one array."""
+    pixels = [one for one in found if not isinstance(one, str)]
+    problems = {number: one for number, one in enumerate(found) if isinstance(one, str)}
     return Pictures(np.stack(pixels) if pixels else np.empty((0, *shape), np.uint8), problems)
 
 

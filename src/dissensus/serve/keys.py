@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import re
 import secrets
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ ABOUT = "# API keys of a dissensus service: a name and the SHA-256 of its key. R
 
 def new_key(path: Path, name: str) -> str:
     """Makes a key of 256 random bits, adds its hash to the file, and returns it: it is kept nowhere."""
-    known = KeyFile(path).names if path.exists() else []
+    known, mode = (KeyFile(path).names, path.stat().st_mode) if path.exists() else ([], 0o600)
     if LINE.fullmatch(f"{name} sha256:{'0' * 64}") is None:
         raise SettingsError(f"a key's name is made of letters, digits and . _ @ -, not {name!r}")
     if name in known:
@@ -35,7 +36,7 @@ def new_key(path: Path, name: str) -> str:
     before = path.read_text("utf-8") if path.exists() else ABOUT
     with atomic_path(path) as temporary:
         temporary.write_text(f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}\n", "utf-8")
-    path.chmod(0o600)
+    path.chmod(stat.S_IMODE(mode))  # an operator may have opened it to the service's user
     return key
 
 
@@ -64,7 +65,10 @@ class KeyFile:
         return [key.name for key in self._keys]
 
     def refresh(self) -> bool:
-        """Reads the file again if it has changed; whether it had. A file that is not one is an error."""
+        """Reads the file again if it has changed; whether it had. A file that is not one is an error.
+
+        One whose last key was removed lets nobody in, but no service starts with it.
+        """
         try:
             about = self.path.stat()
             stamp = (about.st_mtime_ns, about.st_size, about.st_ino)
@@ -83,7 +87,7 @@ class KeyFile:
             if match is None:
                 raise SettingsError(f"{self.path} has no name and hash in line {number}: repair or remove it")
             keys.append(_Key(match["name"], bytes.fromhex(match["hash"])))
-        if not keys:
+        if not keys and self._stamp is None:
             raise SettingsError(f"{self.path} holds no key: make one with --new-key NAME")
         self._keys, self._stamp = tuple(keys), stamp
         return True

@@ -11,7 +11,8 @@ from typing import Any, TextIO
 __all__ = ["log", "set_up_logs"]
 
 _logger = logging.getLogger("dissensus.serve")
-_QUIET = ("uvicorn.access", "uvicorn.asgi")
+_QUIET = ("uvicorn.access", "uvicorn.asgi", "python_multipart.multipart")
+_OTHERS = ("uvicorn", "asyncio", "py.warnings")
 
 
 def log(event: str, *, level: str = "info", **facts: Any) -> None:
@@ -23,13 +24,13 @@ def log(event: str, *, level: str = "info", **facts: Any) -> None:
 
 
 def set_up_logs(form: str, stream: TextIO | None = None) -> None:
-    """Sends this package's and the server's events to ``stream`` (stderr) as ``json`` or ``text``."""
+    """Sends this package's events and others' warnings to ``stream`` (stderr) as ``json`` or ``text``."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_Json() if form == "json" else _Text())
-    for name in ("dissensus.serve", "uvicorn", "uvicorn.error"):
+    for name in (_logger.name, *_OTHERS):
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = ([handler], False) if name != "uvicorn.error" else ([], True)
-        logger.setLevel(logging.INFO if name == "dissensus.serve" else logging.WARNING)
+        logger.handlers, logger.propagate = [handler], False
+        logger.setLevel(logging.INFO if logger is _logger else logging.WARNING)
     for name in _QUIET:
         logging.getLogger(name).disabled = True
 
@@ -53,5 +54,6 @@ class _Text(logging.Formatter):
         """A line for people."""
         facts = " ".join(f"{name}={value}" for name, value in getattr(record, "facts", {}).items())
         moment = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
-        line = f"{moment} {record.levelname.lower():7} {record.getMessage()} {facts}".rstrip()
+        event = " ".join(record.getMessage().split())  # a warning of Python's has several lines
+        line = f"{moment} {record.levelname.lower():7} {event} {facts}".rstrip()
         return line + (f"\n{self.formatException(record.exc_info)}" if record.exc_info else "")

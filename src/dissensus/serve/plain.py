@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from dissensus.serve.answers import JsonAnswer, results
 from dissensus.serve.explanations import explained
 from dissensus.serve.forms import parse_files
-from dissensus.serve.images import read_pictures
+from dissensus.serve.images import gather_pictures, read_pictures
 from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Overloaded, Refusal
 from dissensus.serve.rows import read_rows
@@ -25,6 +24,7 @@ from dissensus.serve.schemas import (
     TrafficSummary,
     refusals,
 )
+from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
     from dissensus.explain import Explanation
@@ -81,9 +81,10 @@ def plain_routes(service: Service) -> APIRouter:
 
     @router.get("/gates", response_model=GateNames, responses=refusals())
     async def list_gates() -> Response:
-        """The gates that can be asked."""
+        """The gates that can be asked, and how much at once."""
         names = gates.names
-        return JsonAnswer({"gates": names, "default": names[0] if names else None})
+        limits = {"max_inputs": settings.max_inputs, "max_body": settings.max_body}
+        return JsonAnswer({"gates": names, "default": names[0] if names else None, **limits})
 
     @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
     async def describe(gate: GateName = None) -> Response:
@@ -94,8 +95,8 @@ def plain_routes(service: Service) -> APIRouter:
     async def traffic(gate: GateName = None) -> Response:
         """The last 500 decisions, without the inputs, and whether they drift."""
         served = gates.find(gate)
-        summary = {"gate": served.name, **served.traffic.summary(), "requests": service.scoring_requests}
-        return JsonAnswer(summary)
+        about = {"gate": served.name, "version": served.loaded.facts["version"]}
+        return JsonAnswer(about | served.traffic.summary() | {"requests": service.scoring_requests})
 
     @router.post(
         "/score",
@@ -106,13 +107,16 @@ def plain_routes(service: Service) -> APIRouter:
     )
     async def score(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
         """Scores image files (form field ``files``) or rows (JSON)."""
-        began = time.monotonic()
+        deadline = Deadline(settings.timeout)
         service.scoring_requests += 1
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
-                names, inputs, problems = await _inputs(service, served, request, body, convert)
-            left = settings.timeout - (time.monotonic() - began)
-            decisions = await served.batcher.decide(inputs, timeout=left) if len(inputs) else None
+                reading = _inputs(service, served, request, body, convert)
+                names, inputs, problems = await deadline.keep(reading)
+            decisions = None
+            if len(inputs):
+                deciding = served.batcher.decide(inputs, timeout=deadline.left)
+                decisions = await while_connected(request, deciding)
         found = results(served, names, problems, decisions)
         if decisions is None:
             reason = f"no input could be scored: {problems[0]}"
@@ -128,14 +132,17 @@ def plain_routes(service: Service) -> APIRouter:
     )
     async def explain(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
         """Explains one image file or one row."""
+        deadline = Deadline(settings.timeout)
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
-                names, inputs, problems = await _inputs(service, served, request, body, convert)
+                reading = _inputs(service, served, request, body, convert)
+                names, inputs, problems = await deadline.keep(reading)
             if len(names) != 1:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
-            return JsonAnswer(await _explain(service, served, inputs))
+            explaining = deadline.keep(_explain(service, served, inputs))
+            return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
     async def metrics() -> Response:
@@ -160,15 +167,14 @@ async def _inputs(
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
         uploads = parse_files(body, content_type, most=most)
         request.scope.update(gate_name=served.name, inputs=len(uploads))
-        found = await service.workers.decode(
-            lambda: read_pictures(
-                uploads,
-                served.shape,
-                resize=served.gate.resize,
-                convert=convert,
-                most_pixels=service.settings.max_pixels,
-            )
+        reading = read_pictures(
+            uploads,
+            served.shape,
+            resize=served.gate.resize,
+            convert=convert,
+            most_pixels=service.settings.max_pixels,
         )
+        found = gather_pictures(await service.workers.decode_all(reading), served.shape)
         return [upload.name for upload in uploads], found.pixels, found.problems
     if kind == "application/json":
         rows = await service.workers.parse(
@@ -186,11 +192,8 @@ async def _explain(service: Service, served: Served, inputs: NDArray[np.generic]
     served.explaining += 1
     try:
         await service.workers.take()
-        try:
-            return await service.workers.score(
-                lambda: explained(served, cast("list[Explanation]", served.gate.explain(inputs))[0])
-            )
-        finally:
-            service.workers.give_back()
+        return await service.workers.score(
+            lambda: explained(served, cast("list[Explanation]", served.gate.explain(inputs))[0])
+        )
     finally:
         served.explaining -= 1

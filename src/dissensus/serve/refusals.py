@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["Overloaded", "Refusal", "clear"]
+__all__ = ["Gone", "Overloaded", "Refusal", "TooLate", "clear"]
 
 LONGEST = 500
 
@@ -24,6 +24,21 @@ class Overloaded(Refusal):
 
     def __init__(self, message: str, seconds: int) -> None:
         super().__init__(429, f"{message}: try again in {seconds} s", {"Retry-After": str(seconds)})
+
+
+class TooLate(Refusal):
+    """What was accepted is not ready after ``seconds``."""
+
+    def __init__(self, seconds: float, *, retry_after: int) -> None:
+        message = f"there was no answer within {seconds:.3g} s: send fewer inputs, or try again later"
+        super().__init__(503, message, {"Retry-After": str(retry_after)})
+
+
+class Gone(Refusal):
+    """The client has closed its connection; the answer reaches nobody, and the status is for logs alone."""
+
+    def __init__(self) -> None:
+        super().__init__(499, "the connection was closed before there was an answer")
 
 
 def clear(text: str) -> str:

@@ -28,10 +28,12 @@ class Failed(BaseModel):
 
 
 class GateNames(BaseModel):
-    """The gates that can be asked."""
+    """The gates that can be asked, and how much at once."""
 
     gates: list[str]
     default: str | None = Field(description="Which one answers where no other is named.")
+    max_inputs: int = Field(description="Files or rows in one request.")
+    max_body: int = Field(description="Bytes of one request's body.")
 
 
 class Interval(BaseModel):
@@ -143,6 +145,9 @@ class Explained(BaseModel):
     disagreement: Disagreement
     reconstructions: list[str]
     statistics: dict[str, Standing]
+    surprises: dict[str, float] = Field(
+        description="Of a fused score: how unusual each of its parts is by itself, −log p in nats."
+    )
     nearest: list[str]
     columns: list[dict[str, Any]] | None
 
@@ -172,6 +177,7 @@ class TrafficSummary(BaseModel):
     """What was answered lately."""
 
     gate: str
+    version: str = Field(description="Of the gate that answers now, as in /gate.")
     window: int
     recent: list[Answered]
     flagged_share: float | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import signal
 import socket
 import threading
@@ -61,10 +62,12 @@ class Server(uvicorn.Server):
         """Ends; what was accepted is answered."""
         log("stopping", seconds=self._service.settings.drain)
         self._service.draining = True
-        await asyncio.sleep(self._service.settings.drain)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + self._service.settings.drain
+        while loop.time() < end and not self.force_exit:  # a second Ctrl-C
+            await asyncio.sleep(0.05)
         for server in self.servers:
             server.close()
-        loop = asyncio.get_running_loop()
         quiet_since, end = loop.time(), loop.time() + self._service.settings.timeout + LINGER
         # A connection that is used stays open for its last answer; one that is idle is given LINGER seconds.
         while self.server_state.connections and loop.time() < end and not self.force_exit:
@@ -82,6 +85,7 @@ def serve(service: Service, on_address: Callable[[str], None] = lambda _: None) 
     settings = service.settings
     listening = listen(settings.host, settings.port)
     set_up_logs(settings.log_format)
+    logging.captureWarnings(True)  # a damaged picture may cause some, and a log is of one kind of lines
     port = listening.getsockname()[1]
     host = f"[{settings.host}]" if ":" in settings.host else settings.host
     address = f"{settings.scheme}://{host}:{port}"

@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from dissensus.errors import SettingsError
+from dissensus.errors import SettingsError, brief
 from dissensus.serve.bodies import Bodies
 from dissensus.serve.gates import GateFolder, Gates
 from dissensus.serve.keys import KeyFile
@@ -57,13 +57,16 @@ class Service:
         if self.settings.webhook is not None:
             self._webhook = Webhook(self.settings.webhook, self.metrics)
         self.gates.start(self._workers)
-        watching = asyncio.create_task(self._watch())
+        watching = [asyncio.create_task(self._watch())]
+        if self.keys is not None:
+            watching.append(asyncio.create_task(self._watch_keys(self.keys)))
         try:
             yield
         finally:
             self.draining = True
-            watching.cancel()
-            await asyncio.gather(watching, return_exceptions=True)
+            for task in watching:
+                task.cancel()
+            await asyncio.gather(*watching, return_exceptions=True)
             await self.gates.close()
             if self._webhook is not None:
                 await self._webhook.close()
@@ -86,17 +89,26 @@ class Service:
         return found
 
     async def _watch(self) -> None:
-        """Looks after the gates and the keys; whatever happens, it goes on."""
+        """Looks after the gates; whatever happens, it goes on with those there are."""
         while True:
             await asyncio.sleep(self.settings.poll)
             try:
                 await self.gates.refresh()
-                if self.keys is not None and self.keys.refresh():
-                    log("keys read again", keys=len(self.keys.names))
+            except Exception as error:
+                log("watching failed", level="error", reason=f"{type(error).__name__}: {brief(error)}")
+
+    async def _watch_keys(self, keys: KeyFile) -> None:
+        """Looks after the keys, on its own: to read a gate takes seconds, and a revoked key must not wait."""
+        said = ""
+        while True:
+            await asyncio.sleep(self.settings.poll)
+            try:
+                if keys.refresh():
+                    log("keys read again", level="info" if keys.names else "warning", keys=len(keys.names))
+                said = ""
             except SettingsError as error:
-                log("keys refused", level="error", reason=str(error))
-            except Exception as error:  # the old gates answer on
-                log("watching failed", level="error", reason=f"{type(error).__name__}: {error}")
+                if str(error) != said:
+                    log("keys refused", level="error", reason=(said := str(error)))
 
     def _on_alarm(self, gate: str, traffic: Traffic) -> None:
         drift = traffic.drift()

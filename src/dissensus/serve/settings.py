@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from dissensus.errors import SettingsError
+from dissensus.evaluation import cores
 
 __all__ = ["LOOPBACK_NAMES", "ServeSettings", "is_loopback"]
 
@@ -101,8 +101,12 @@ class ServeSettings:
             if path is not None and not path.is_file():
                 raise SettingsError(f"{path} is no file: name a certificate and its key in PEM format")
         if self.webhook is not None:
-            address = urlsplit(self.webhook)
-            if address.scheme not in ("http", "https") or not address.hostname or "@" in address.netloc:
+            try:
+                address = urlsplit(self.webhook)
+                known = address.scheme in ("http", "https") and address.hostname and address.port != 0
+            except ValueError:  # a port that is none, a bracket that is not closed
+                known = False
+            if not known or "@" in address.netloc:
                 raise SettingsError("webhook must be an http or https address without a user name in it")
 
 
@@ -116,8 +120,3 @@ def is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
-
-
-def cores() -> int:
-    """Cores this process may use, which in a container can be fewer than the machine has."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

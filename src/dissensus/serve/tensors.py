@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ def parse_infer(body: bytes, header_length: str | None) -> InferRequest:
     """The request in JSON, or in JSON of ``header_length`` bytes with raw tensors behind it."""
     length = len(body)
     if header_length is not None:
-        if not header_length.isdecimal() or int(header_length[:20]) > len(body):
+        if not header_length.isdecimal() or len(header_length) > 20 or int(header_length) > len(body):
             raise Refusal(400, f"{LENGTH} must be a whole number that is no larger than the body")
         length = int(header_length)
     message, raw = parse_object(body[:length]), memoryview(body)[length:]
@@ -107,16 +108,21 @@ def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) ->
     """Numbers in a flat list, or in lists of lists."""
     if not isinstance(data, list):
         raise Refusal(400, f"{name!r} has neither 'data' nor bytes behind the JSON")
-    try:
-        values = np.asarray(data)
-    except (ValueError, OverflowError) as error:
-        raise Refusal(400, f"the data of {name!r} are lists of different lengths") from error
-    if values.size != count:
-        raise Refusal(400, f"the data of {name!r} hold {values.size} values, and its shape takes {count}")
+    while data and isinstance(data[0], list):
+        if not all(isinstance(one, list) and len(one) == len(data[0]) for one in data):
+            raise Refusal(400, f"the data of {name!r} are lists of different lengths")
+        data = list(chain.from_iterable(data))
+    if len(data) != count:
+        raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
     wanted = TYPES[kind]
-    taken = {"u": "iu", "f": "iuf", "b": "b"}[wanted.kind]
-    if values.dtype.kind not in taken and values.size:
+    # Before an array is made: of texts it would have as much room for each as the longest takes.
+    taken: dict[str, set[type]] = {"u": {int}, "f": {int, float}, "b": {bool}}
+    if not set(map(type, data)) <= taken[wanted.kind]:
         raise Refusal(400, f"the data of {name!r} are not all of the type {kind}")
+    try:
+        values = np.asarray(data, np.float64 if wanted.kind == "f" else None)
+    except OverflowError:  # a whole number that no float comes near
+        raise Refusal(400, f"the data of {name!r} hold a number that is too large") from None
     if wanted.kind == "u" and values.size and not 0 <= values.min() <= values.max() <= 255:
         raise Refusal(400, f"the data of {name!r} must lie in 0..255")
     with np.errstate(over="ignore"):  # infinite then, and refused as such

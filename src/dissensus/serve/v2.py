@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.schemas import InferResponse, ModelMetadata, Ready, ServerMetadata, refusals
 from dissensus.serve.tensors import LENGTH, InferRequest, encode_response, parse_infer
+from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
     from dissensus.serve.gates import Served
@@ -138,14 +138,15 @@ def v2_routes(service: Service) -> APIRouter:
 
 
 async def _infer(service: Service, served: Served, request: Request) -> Response:
-    began, settings = time.monotonic(), service.settings
+    deadline, settings = Deadline(service.settings.timeout), service.settings
     service.scoring_requests += 1
     async with service.bodies.read(request) as body:
-        asked = await service.workers.parse(len(body), parse_infer, body, request.headers.get(LENGTH))
+        parsing = service.workers.parse(len(body), parse_infer, body, request.headers.get(LENGTH))
+        asked = await deadline.keep(parsing)
         inputs = _inputs(served, asked, most=settings.max_inputs)
     request.scope.update(gate_name=served.name, inputs=len(inputs))
-    left = settings.timeout - (time.monotonic() - began)
-    decisions = await served.batcher.decide(inputs, timeout=left)
+    deciding = served.batcher.decide(inputs, timeout=deadline.left)
+    decisions = await while_connected(request, deciding)
     wanted = asked.outputs or dict.fromkeys(OUTPUTS, asked.binary)
     outputs = [(name, getattr(decisions, name), binary) for name, binary in wanted.items()]
     head: dict[str, Any] = {"model_name": served.name, "model_version": VERSION}

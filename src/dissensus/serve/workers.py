@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
-from dissensus.serve.settings import cores
+from dissensus.evaluation import cores
 
 __all__ = ["Workers"]
 
 Result = TypeVar("Result")
 SMALL = 1 << 16  # bytes that are taken apart in about a millisecond
+TURN = 0.02  # seconds after which a request with many pictures lets others unpack theirs
 
 
 class Workers:
-    """``count`` threads for scoring, and one for unpacking pictures.
+    """``count`` threads for scoring, which divide the cores between them, and one for unpacking pictures.
 
     Whoever scores first takes a slot: so work waits where it is counted and bounded, never in a thread pool's
     own endless queue. Pictures are unpacked one at a time, which bounds the memory that takes.
@@ -44,17 +45,41 @@ class Workers:
         self._slots.release()
 
     async def score(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Runs in a thread for scoring; the caller holds a slot."""
+        """Runs in a thread for scoring, with the slot that the caller has taken.
+
+        The slot is given back when the work has ended, even if nobody waits for it any more: a thread cannot
+        be stopped.
+        """
         number = self._started = self._started + 1
-        self._since[number] = time.monotonic()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._scoring, function, *arguments)
-        finally:
+
+        def ended(_: object) -> None:
             del self._since[number]
+            self.give_back()
+
+        work = asyncio.get_running_loop().run_in_executor(self._scoring, function, *arguments)
+        self._since[number] = time.monotonic()
+        work.add_done_callback(ended)
+        return await asyncio.shield(work)
 
     async def decode(self, function: Callable[..., Result], *arguments: Any) -> Result:
         """Runs in the thread for pictures."""
         return await asyncio.get_running_loop().run_in_executor(self._decoding, function, *arguments)
+
+    async def decode_all(self, work: Iterator[Result]) -> list[Result]:
+        """All that ``work`` yields, made in the thread for pictures; others have their turns in between."""
+        found: list[Result] = []
+
+        def go_on() -> bool:
+            end = time.monotonic() + TURN
+            for one in work:
+                found.append(one)
+                if time.monotonic() > end:
+                    return True
+            return False
+
+        while await self.decode(go_on):
+            pass
+        return found
 
     async def parse(self, size: int, function: Callable[..., Result], *arguments: Any) -> Result:
         """Runs here and now, or in the thread for pictures if ``size`` bytes would hold others up."""
@@ -73,7 +98,11 @@ class Workers:
 
 
 def _use_threads(count: int) -> None:
-    """Torch keeps its number of threads for each thread that calls it."""
+    """Torch keeps a number of threads for each thread that calls it.
+
+    A thread that has none yet takes over whatever was set last anywhere, so it is given one first.
+    """
     import torch
 
+    torch.get_num_threads()
     torch.set_num_threads(count)

@@ -5,11 +5,12 @@ import pytest
 import torch
 from rich.console import Console
 
+from dissensus.bench.devices import find_device
 from dissensus.bench.paper import runner
 from dissensus.bench.paper.benchmarks import expand
 from dissensus.bench.paper.methods import find_methods
 from dissensus.bench.paper.records import read_all, read_scores
-from dissensus.bench.paper.runner import find_device, measure, plan
+from dissensus.bench.paper.runner import measure, plan
 from dissensus.bench.paper.table import collect
 from dissensus.errors import DataError, DivergenceError, SettingsError
 from dissensus.evaluation import auroc

@@ -4,10 +4,11 @@ import pytest
 import torch
 from rich.console import Console
 
+from dissensus.bench.grid import candidates
 from dissensus.bench.paper import benchmarks
 from dissensus.bench.paper.benchmarks import expand
 from dissensus.bench.paper.presets import find_preset
-from dissensus.bench.paper.selection import candidates, select_settings
+from dissensus.bench.paper.selection import select_settings
 from dissensus.errors import SettingsError
 
 

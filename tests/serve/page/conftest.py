@@ -1,4 +1,4 @@
-"""A person's browser at a running service with two small gates.
+"""A person's browser at a running service with small gates.
 
 Without a browser these tests are skipped with a message; with ``CI_BROWSER=1`` they fail instead.
 """
@@ -49,8 +49,18 @@ def row_gate():
 
 
 @pytest.fixture(scope="session")
-def gate_folder(tmp_path_factory, picture_gate, row_gate):
+def table_gate(tmp_path_factory):
+    """Fitted on a CSV file with a column of texts."""
+    rng, file = np.random.default_rng(0), tmp_path_factory.mktemp("table") / "people.csv"
+    lines = [f"{rng.normal(40, 10):.2f},{rng.choice(['cat', 'big dog'])}" for _ in range(120)]
+    file.write_text("\n".join(["age,pet", *lines]))
+    return BayesianVAE(**QUICK, epochs=4, draws=4, false_alarm_rate=0.1).fit(file)
+
+
+@pytest.fixture(scope="session")
+def gate_folder(tmp_path_factory, picture_gate, row_gate, table_gate):
     folder = tmp_path_factory.mktemp("served")
+    table_gate.save(folder / "people")
     picture_gate.save(folder / "clothes")
     picture_gate.save(folder / "clothes-again")
     row_gate.save(folder / "measurements")
@@ -81,6 +91,12 @@ def running(path, **settings):
 def address(gate_folder):
     with running(gate_folder) as found:
         yield found
+
+
+@pytest.fixture
+def served():
+    """The address of another service, for a ``with`` block: ``served(folder, **settings)``."""
+    return running
 
 
 @pytest.fixture

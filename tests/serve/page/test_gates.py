@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from dissensus import BayesianVAE
+
 expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
 
 
@@ -63,6 +65,59 @@ def test_csv_with_quotes_and_tables_of_texts(modules):
     assert found == [[{"pet": 'a "big" cat; old', "the age": "07"}], [[1, 2], [3, 4]]]
 
 
+def test_rows_of_a_table_with_texts(visit, table_gate, tmp_path):
+    lines = ["pet,age", "cat,41.50", '"big dog",1e1', "a unicorn,40", ",39"]
+    (tmp_path / "asked.csv").write_text("\n".join(lines))
+    seen = visit().ready()
+    page = seen.page
+    page.get_by_label("Gate", exact=True).select_option("people")
+    page.get_by_label("Paste rows").fill("\n".join(lines))
+    page.get_by_role("button", name="Ask about these rows").click()
+    seen.answered(4)
+    for number, p_value in enumerate(table_gate.p_values(tmp_path / "asked.csv"), 1):
+        shown = float(seen.card(f"Row {number}").locator(".p-value").inner_text())
+        assert shown == pytest.approx(p_value, rel=6e-3)
+    columns = seen.card("Row 1").locator(".columns tbody th")
+    expect(columns.first).to_be_visible()
+    assert "age" in columns.all_inner_texts()
+    page.get_by_role("button", name="Remove all").click()
+    page.get_by_label("age").fill("41.5")
+    page.get_by_label("pet").fill("cat")
+    page.get_by_label("pet").press("Enter")
+    seen.answered(1)
+    shown = float(seen.card("Row 5").locator(".p-value").inner_text())
+    assert shown == pytest.approx(table_gate.p_values(tmp_path / "asked.csv")[0], rel=6e-3)
+
+
+def test_a_gate_that_is_replaced_is_noticed(visit, served, row_gate, tmp_path):
+    """Its facts are read again, and so are its answers; nobody has to reload the page."""
+    row_gate.save(tmp_path / "rows")
+    with served(tmp_path / "rows", poll=0.1) as address:
+        seen = visit(address).ready()
+        seen.page.get_by_label("Paste rows").fill("0,5,0")
+        seen.page.get_by_role("button", name="Ask about these rows").click()
+        seen.answered(1)
+        facts = seen.page.locator("#facts")
+        before = facts.inner_text()
+        BayesianVAE.load(tmp_path / "rows").set_params(false_alarm_rate=0.25).save(tmp_path / "rows")
+        slider = seen.page.get_by_role("slider", name="False-alarm rate")
+        expect(slider).to_have_attribute("aria-valuetext", "25%, 1 in 4")
+        assert facts.inner_text() != before
+        seen.answered(1)
+        expect(seen.card("Row 1").locator(".p-value")).to_be_visible()
+        assert seen.calls("/score") == 2
+
+
+def test_many_inputs_are_sent_in_portions_that_the_server_takes(visit, served, gate_folder, clothes, file):
+    with served(gate_folder / "clothes", max_inputs=2, max_body_mb=0.03) as address:
+        seen = visit(address).ready()
+        noise = np.random.default_rng(0).integers(0, 256, (140, 140), np.uint8)  # 20 kB
+        some = [file(f"{number}.png", clothes[number]) for number in range(4)]
+        seen.choose(*some, file("noise.png", noise), file("more noise.png", 255 - noise))
+        expect(seen.page.locator(".card .p-value")).to_have_count(6)
+        assert seen.calls("/score") == 4
+
+
 def test_what_is_known_about_a_gate(visit, picture_gate):
     page = visit().ready().page
     facts = page.locator("#facts").inner_text()
@@ -101,6 +156,11 @@ def test_a_key_is_asked_for_and_kept_in_memory_alone(visit, locked, clothes, fil
     field.fill(key)
     page.get_by_role("button", name="Continue").click()
     seen.ready()
+    expect(page.get_by_role("contentinfo").get_by_role("link")).to_have_text(["the API"])
+    expect(page.get_by_role("contentinfo")).to_contain_text("metrics at /metrics, with a key")
+    with page.context.expect_page() as described:  # what is left as a link can be followed
+        page.get_by_role("link", name="the API").click(modifiers=["Control"])
+    assert '"openapi"' in described.value.locator("body").inner_text()
     seen.choose(file("a.png", clothes[0]))
     expect(seen.card("a.png").locator(".p-value")).to_be_visible()
     kept = page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage }) + document.cookie")

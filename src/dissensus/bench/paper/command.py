@@ -58,10 +58,11 @@ def bench_paper(
     except ValueError:
         raise typer.BadParameter(f"--seeds takes whole numbers separated by commas, not {seeds!r}") from None
     try:
+        from dissensus.bench.devices import find_device
         from dissensus.bench.paper.benchmarks import expand
         from dissensus.bench.paper.methods import find_methods
         from dissensus.bench.paper.presets import PRESETS, find_preset
-        from dissensus.bench.paper.runner import find_device, measure, plan
+        from dissensus.bench.paper.runner import measure, plan
         from dissensus.bench.paper.show import show_table
 
         presets = [find_preset(name).name for name in preset or PRESETS]

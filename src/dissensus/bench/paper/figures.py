@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.bench.drawing import new_figure, quick_mark, save_figure
 from dissensus.bench.paper.benchmarks import BENCHMARKS
 from dissensus.bench.paper.methods import METHODS
 from dissensus.bench.paper.presets import PRESETS
 from dissensus.bench.paper.records import read_all, read_scores
 from dissensus.data import load_dataset
-from dissensus.errors import SettingsError
 from dissensus.evaluation import auprc, auroc, pr_curve, read_records, roc_curve
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ COLOURS = {
     "qz": "#CC79A7",
 }
 INSIDE, OUTSIDE = "#0072B2", "#E69F00"
-_DPI = 160
 
 Scores = Mapping[str, NDArray[Any]]
 
@@ -48,16 +47,16 @@ def draw_all(output: Path, *, quick: bool) -> Iterator[Path]:
     folder = output / "figures"
     found = _by_benchmark(output, quick)
     for (benchmark, preset), methods in found.items():
-        title = f"{BENCHMARKS[benchmark].title}, {preset}{_mark(quick)}"
-        yield _save(_curves(methods, title), folder / f"curves-{benchmark}-{preset}.png")
+        title = f"{BENCHMARKS[benchmark].title}, {preset}{quick_mark(quick)}"
+        yield save_figure(_curves(methods, title), folder / f"curves-{benchmark}-{preset}.png")
         if not BENCHMARKS[benchmark].held_out and {"LL", "BVAE2"} <= set(methods):
-            yield _save(_histograms(methods, title), folder / f"histograms-{benchmark}-{preset}.png")
+            yield save_figure(_histograms(methods, title), folder / f"histograms-{benchmark}-{preset}.png")
         for name in ("BVAE1", "BVAE2"):
             if "pictures" in methods.get(name, {}):
                 figure = _disagreement(methods[name], f"{METHODS[name].label}, {title}")
-                yield _save(figure, folder / f"disagreement-{benchmark}-{preset}-{name.lower()}.png")
+                yield save_figure(figure, folder / f"disagreement-{benchmark}-{preset}-{name.lower()}.png")
     yield from _latent(output, folder, quick)
-    yield _save(_classes(), folder / "fashion-mnist-classes.png")
+    yield save_figure(_classes(), folder / "fashion-mnist-classes.png")
 
 
 def _by_benchmark(output: Path, quick: bool) -> dict[tuple[str, str], dict[str, Scores]]:
@@ -74,7 +73,7 @@ def _by_benchmark(output: Path, quick: bool) -> dict[tuple[str, str], dict[str, 
 
 def _curves(methods: Mapping[str, Scores], title: str) -> Figure:
     """ROC, and precision over recall both ways, of all methods."""
-    figure, (left, middle, right) = _figure(1, 3, (13.5, 5.0))
+    figure, (left, middle, right) = new_figure(1, 3, (13.5, 5.0))
     for name, scores in methods.items():
         inside, outside = scores["in"], scores["out"]
         style: dict[str, Any] = {"color": COLOURS[name], "linewidth": 2.2 if name.startswith("BVAE") else 1.4}
@@ -106,7 +105,7 @@ def _curves(methods: Mapping[str, Scores], title: str) -> Figure:
 
 def _histograms(methods: Mapping[str, Scores], title: str) -> Figure:
     """The log-likelihood and the disagreement of both classes."""
-    figure, (left, right) = _figure(1, 2, (10.5, 4.0))
+    figure, (left, right) = new_figure(1, 2, (10.5, 4.0))
     for axes, (name, sign) in zip((left, right), (("LL", -1.0), ("BVAE2", 1.0)), strict=True):
         inside, outside = sign * methods[name]["in"], sign * methods[name]["out"]
         low, high = np.quantile(np.concatenate([inside, outside]), [0.002, 0.998])
@@ -149,7 +148,7 @@ def _latent(output: Path, folder: Path, quick: bool) -> Iterator[Path]:
         drawn.add(preset)
         arrays = read_scores(output, record)
         inside = arrays["in_distribution"]
-        figure, axes = _figure(1, 1, (5.8, 5.4))
+        figure, axes = new_figure(1, 1, (5.8, 5.4))
         for name in record["metrics"]:
             roc = roc_curve(arrays[name][inside], arrays[name][~inside])
             label = (
@@ -161,8 +160,8 @@ def _latent(output: Path, folder: Path, quick: bool) -> Iterator[Path]:
         axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
         axes.set(xlabel="false-positive rate", ylabel="true-positive rate", xlim=(0, 1), ylim=(0, 1.01))
         axes.legend(loc="lower right", frameon=False)
-        figure.suptitle(f"Latent space, FashionMNIST, {preset}{_mark(quick)}")
-        yield _save(figure, folder / f"latent-{preset}.png")
+        figure.suptitle(f"Latent space, FashionMNIST, {preset}{quick_mark(quick)}")
+        yield save_figure(figure, folder / f"latent-{preset}.png")
 
 
 def _classes(examples: int = 12) -> Figure:
@@ -195,7 +194,7 @@ def _montage(images: NDArray[np.uint8], rows: Sequence[str], heads: Sequence[str
     for row, column in np.ndindex(R, n):
         top, left = row * (height + gap), column * (width + gap)
         sheet[top : top + height, left : left + width] = images[row, column].transpose(1, 2, 0)
-    figure, axes = _figure(1, 1, (0.8 * n + 1.2, 0.8 * R + (1.1 if any(heads) else 0.4)))
+    figure, axes = new_figure(1, 1, (0.8 * n + 1.2, 0.8 * R + (1.1 if any(heads) else 0.4)))
     axes.imshow(sheet.squeeze(-1) if channels == 1 else sheet, cmap="gray", vmin=0, vmax=255)
     axes.set_xticks(np.arange(n) * (width + gap) + width / 2, heads)
     axes.set_yticks(np.arange(R) * (height + gap) + height / 2, rows)
@@ -204,28 +203,3 @@ def _montage(images: NDArray[np.uint8], rows: Sequence[str], heads: Sequence[str
     axes.grid(False)
     axes.spines[:].set_visible(False)
     return figure
-
-
-def _figure(rows: int, columns: int, size: Sequence[float]) -> tuple[Figure, Any]:
-    """A figure and its axes, without any global state of matplotlib's."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise SettingsError("figures need matplotlib: pip install 'dissensus[report]'") from None
-    figure = Figure(figsize=(size[0], size[1]), layout="constrained")
-    axes = figure.subplots(rows, columns)
-    for each in np.atleast_1d(axes).flat:
-        each.spines[["top", "right"]].set_visible(False)
-        each.grid(alpha=0.25)
-        each.set_axisbelow(True)
-    return figure, axes
-
-
-def _save(figure: Figure, path: Path) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI)
-    return path
-
-
-def _mark(quick: bool) -> str:
-    return " (quick, not a result)" if quick else ""

@@ -20,11 +20,11 @@ from rich.console import Console
 from torch import Tensor, nn
 
 from dissensus.atomic import atomic_path
+from dissensus.bench.devices import gpu_name
+from dissensus.bench.diagnostics import run_diagnostics
 from dissensus.bench.paper.benchmarks import BENCHMARKS, FULL, QUICK, load_training
 from dissensus.bench.paper.classifiers import class_probabilities, mutual_information, train_classifier
 from dissensus.bench.paper.presets import BenchPreset, find_preset
-from dissensus.bench.paper.records import gpu_name
-from dissensus.bench.paper.runs import run_diagnostics
 from dissensus.data import load_dataset
 from dissensus.evaluation import environment, evaluate, write_record
 from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples

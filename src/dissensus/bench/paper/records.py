@@ -16,22 +16,22 @@ import torch
 from numpy.typing import NDArray
 
 from dissensus.atomic import atomic_path
+from dissensus.bench.devices import gpu_name
 from dissensus.bench.paper.methods import Method, other_scores
 from dissensus.bench.paper.presets import RunName
 from dissensus.bench.paper.run_result import RunResult
 from dissensus.bench.paper.runs import RunKey
+from dissensus.bench.records import records_of_kind
 from dissensus.errors import DataError
-from dissensus.evaluation import auroc_interval, environment, evaluate, read_records, write_record
+from dissensus.evaluation import auroc_interval, environment, evaluate, write_record
 
 __all__ = [
     "RecordKey",
-    "gpu_name",
     "is_measured",
     "matrix_path",
     "read_all",
     "read_scores",
     "record_path",
-    "refuse_other_kind",
     "write_measurement",
 ]
 
@@ -132,22 +132,7 @@ def write_measurement(
 
 def read_all(output: Path, *, quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every record of single benchmarks with its path, refused where quick and full ones are mixed."""
-    folder = output / "records"
-    if not folder.is_dir():
-        return
-    for name, record in read_records(folder).items():
-        if record.get("quick") is not quick:
-            kind = "a quick" if record.get("quick") else "a full"
-            raise DataError(
-                f"{folder / name} is {kind} record in the wrong folder; keep quick and full records apart"
-            )
-        yield f"records/{name}", record
-
-
-def refuse_other_kind(output: Path, *, quick: bool) -> None:
-    """An error where the folder holds quick records and full ones are to be added, or the other way round."""
-    for _ in read_all(output, quick=quick):
-        pass
+    return records_of_kind(output, "records", quick=quick)
 
 
 def read_scores(output: Path, record: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
@@ -158,8 +143,3 @@ def read_scores(output: Path, record: Mapping[str, Any]) -> dict[str, NDArray[An
             return {name: archive[name] for name in archive.files}
     except Exception as error:  # on damaged bytes the parsers raise almost anything
         raise DataError(f"{path} does not hold readable scores ({error}); measure again") from error
-
-
-def gpu_name(device: torch.device) -> str | None:
-    """The accelerator's name, for records."""
-    return torch.cuda.get_device_name(device) if device.type == "cuda" else None

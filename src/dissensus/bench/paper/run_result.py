@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.atomic import atomic_path
+from dissensus.bench.archive import load_archive, save_archive
 from dissensus.errors import DataError
 
 __all__ = ["RunResult", "load_result", "save_result"]
@@ -41,26 +40,22 @@ class RunResult:
 
 def save_result(path: Path, result: RunResult) -> None:
     """Writes the result as one ``.npz``, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     arrays = {
         "test": result.test,
-        "inliers": np.int64(result.inliers),
+        "inliers": np.asarray(result.inliers),
         "validation": result.validation,
         "typical": result.typical,
         "pictured": result.pictured,
         "pictures": result.pictures,
         "reconstructions": result.reconstructions,
-        "info": np.frombuffer(json.dumps(result.info).encode(), dtype=np.uint8),
     }
-    with atomic_path(path) as temporary, temporary.open("wb") as stream:
-        np.savez(stream, **arrays)  # type: ignore[arg-type]  # its third parameter is a bool by name
+    save_archive(path, arrays, result.info)
 
 
 def load_result(path: Path) -> RunResult:
     """The inverse of :func:`save_result`."""
+    arrays, info = load_archive(path)
     try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
         return RunResult(
             test=arrays["test"],
             inliers=int(arrays["inliers"]),
@@ -69,7 +64,7 @@ def load_result(path: Path) -> RunResult:
             pictured=arrays["pictured"],
             pictures=arrays["pictures"],
             reconstructions=arrays["reconstructions"],
-            info=json.loads(arrays["info"].tobytes()),
+            info=info,
         )
-    except Exception as error:  # on damaged bytes the parsers raise almost anything
-        raise DataError(f"{path} is not a readable matrix ({error}); delete it and measure again") from error
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{path} is not a run's matrix ({error}); delete it and measure again") from error

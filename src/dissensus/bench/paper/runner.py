@@ -13,19 +13,19 @@ from rich.console import Console
 from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_inputs
 from dissensus.bench.paper.methods import Method
 from dissensus.bench.paper.presets import RunName, find_preset
-from dissensus.bench.paper.progress import WorkProgress
 from dissensus.bench.paper.records import (
     RecordKey,
     is_measured,
     matrix_path,
-    refuse_other_kind,
     write_measurement,
 )
 from dissensus.bench.paper.run_result import RunResult, load_result, save_result
 from dissensus.bench.paper.runs import RunKey, execute
-from dissensus.errors import DivergenceError, SettingsError
+from dissensus.bench.progress import WorkProgress
+from dissensus.bench.records import refuse_other_kind
+from dissensus.errors import DivergenceError
 
-__all__ = ["Task", "find_device", "measure", "plan"]
+__all__ = ["Task", "measure", "plan"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def plan(
     quick: bool,
 ) -> list[Task]:
     """The records that are missing, or were made with other settings; a whole seed before the next one."""
-    refuse_other_kind(output, quick=quick)
+    refuse_other_kind(output, "records", quick=quick)
     sizes = QUICK if quick else FULL
     tasks = []
     for seed in seeds:
@@ -138,18 +138,3 @@ def _line(label: str, result: RunResult) -> str:
         f"validation log p {diagnostics['validation_log_likelihood']:.2f}"
         + (f", R̂ {diagnostics['rhat']:.2f}" if diagnostics["rhat"] is not None else "")
     )
-
-
-def find_device(name: str) -> torch.device:
-    """``auto`` is a GPU where there is one.
-
-    >>> find_device("cpu")
-    device(type='cpu')
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name not in ("cpu", "cuda"):
-        raise SettingsError(f"device is auto, cpu or cuda, not {name!r}")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("device cuda was asked for, but torch finds no GPU; use auto or cpu")
-    return torch.device(name)

@@ -18,27 +18,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dissensus.bench.diagnostics import NOISE_FLOOR_INPUTS, likelihood_summary, run_diagnostics
 from dissensus.bench.paper.benchmarks import Benchmark, Inputs, Sizes
 from dissensus.bench.paper.presets import BenchPreset, RunName
-from dissensus.bench.paper.progress import DECODING, TRAINING, WorkProgress
 from dissensus.bench.paper.run_result import RunResult
+from dissensus.bench.progress import DECODING, TRAINING, WorkProgress
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
-from dissensus.scores import ess_disagreement, mixture_log_likelihood
+from dissensus.scores import ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = [
-    "NOISE_FLOOR_INPUTS",
     "RunKey",
     "execute",
-    "likelihood_summary",
     "replace_pixels",
-    "run_diagnostics",
 ]
 
-NOISE_FLOOR_INPUTS = 256  # enough for a root mean square
 PICTURED_INPUTS = 8  # of each class
 PICTURED_DRAWS = 5
 
@@ -180,28 +177,6 @@ def replace_pixels(images: Tensor, rate: float, generator: torch.Generator) -> T
     return torch.where(chosen, noise, images)
 
 
-def run_diagnostics(draws: WeightDraws) -> dict[str, Any]:
-    """What the sampler said of itself: means over chains in the last epoch, R̂, and the curves by epoch."""
-    reports = draws.diagnostics.reports
-    epochs = sorted({report.epoch for report in reports})
-    last = [report for report in reports if report.epoch == epochs[-1]]
-    sampled = {name: [asdict(report.health[name]) for report in last] for name in last[0].health}
-    curves = {epoch: [report for report in reports if report.epoch == epoch] for epoch in epochs}
-    rhat = draws.diagnostics.rhat
-    return {
-        "last_epoch": {
-            name: {field: _mean([health[field] for health in healths]) for field in healths[0]}
-            for name, healths in sampled.items()
-        },
-        "rhat": _finite(rhat[max(rhat)]) if rhat else None,
-        "training_elbo": [_mean([r.training_elbo for r in curves[epoch]]) for epoch in epochs],
-        "held_out_log_likelihood": [
-            _mean([r.held_out_log_likelihood for r in curves[epoch] if r.held_out_log_likelihood is not None])
-            for epoch in epochs
-        ],
-    }
-
-
 def _pictures(
     key: RunKey, vae: VAE, draws: WeightDraws, inputs: Inputs, test: NDArray[np.float64]
 ) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
@@ -231,23 +206,6 @@ def _evenly(values: NDArray[np.int64], count: int) -> NDArray[np.int64]:
     return values[np.linspace(0, len(values) - 1, min(count, len(values))).round().astype(np.int64)]
 
 
-def likelihood_summary(matrix: NDArray[np.float64]) -> dict[str, float]:
-    """Of the validation inputs (M, n): the draws' mean, and that of their mixture, in nats an input."""
-    return {
-        "validation_log_likelihood": float(matrix.mean()),
-        "validation_log_likelihood_of_mixture": -float(mixture_log_likelihood(matrix).mean()),
-    }
-
-
 def _weight(benchmark: Benchmark) -> float:
     """Colour images of 32×32 cost about twice what grey ones of 28×28 do."""
     return 2.0 if "svhn" in benchmark.model else 1.0
-
-
-def _mean(values: list[float]) -> float | None:
-    return _finite(float(np.mean(values))) if values else None
-
-
-def _finite(value: float) -> float | None:
-    """Records are JSON, which has no word for infinity."""
-    return float(value) if np.isfinite(value) else None

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,17 +16,19 @@ import numpy as np
 import torch
 from rich.console import Console
 
+from dissensus.bench.devices import gpu_name
+from dissensus.bench.diagnostics import NOISE_FLOOR_INPUTS, likelihood_summary, run_diagnostics
+from dissensus.bench.grid import candidates, plain_changes
 from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_training
-from dissensus.bench.paper.presets import BenchPreset, RunName, find_preset
-from dissensus.bench.paper.records import gpu_name
-from dissensus.bench.paper.runs import NOISE_FLOOR_INPUTS, RunKey, likelihood_summary, run_diagnostics
-from dissensus.errors import DivergenceError, SettingsError
+from dissensus.bench.paper.presets import RunName, find_preset
+from dissensus.bench.paper.runs import RunKey
+from dissensus.errors import DivergenceError
 from dissensus.evaluation import environment, write_record
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.posterior import sample_posterior
 from dissensus.seeding import stream_seed
 
-__all__ = ["candidates", "compare", "select_settings"]
+__all__ = ["compare", "select_settings"]
 
 SELECTED_RUNS: tuple[RunName, ...] = ("bvae1", "bvae2")
 
@@ -58,10 +60,10 @@ def select_settings(
                         "benchmark": benchmark.name,
                         "run": run,
                         "preset": name,
-                        "changes": {field: _plain(value) for field, value in changes.items()},
+                        "changes": plain_changes(changes),
                         "seed": seed,
                         "quick": quick,
-                        "preset_settings": {k: _plain(v) for k, v in asdict(preset).items()},
+                        "preset_settings": plain_changes(asdict(preset)),
                         **record,
                         "environment": environment(gpu=gpu_name(device)),
                     },
@@ -102,45 +104,6 @@ def compare(key: RunKey, *, device: torch.device) -> dict[str, Any]:
             "spread_over_draws": float(matrix.values.std(axis=0).mean()),
         },
     }
-
-
-def candidates(preset: BenchPreset, grid: Sequence[str]) -> Iterator[tuple[dict[str, Any], BenchPreset]]:
-    """Every combination of a grid such as ``["step_size=0.003,0.01", "chains=2,4"]``, with what it changes.
-
-    Widths are joined by ``x``: ``widths=32x64,64x128``.
-
-    >>> base = find_preset("converged")
-    >>> [changes for changes, _ in candidates(base, ["chains=2,4"])]
-    [{'chains': 2}, {'chains': 4}]
-    """
-    axes = []
-    types = {each.name: each.type for each in fields(BenchPreset) if each.name != "name"}
-    for axis in grid:
-        name, _, values = axis.partition("=")
-        if name not in types or not values:
-            raise SettingsError(
-                f"{axis!r} is not a setting to compare; write it as in step_size=0.003,0.01 with one of "
-                f"{', '.join(types)}"
-            )
-        axes.append([(name, _parse(value, str(types[name]), axis)) for value in values.split(",")])
-    for combination in itertools.product(*axes):
-        changes = dict(combination)
-        yield changes, replace(preset, **changes)
-
-
-def _parse(text: str, kind: str, axis: str) -> Any:
-    try:
-        if kind.startswith("tuple"):
-            return tuple(int(width) for width in text.split("x"))
-        if kind.startswith("int"):
-            return int(text)
-        return float(text) if kind.startswith("float") else text
-    except ValueError:
-        raise SettingsError(f"{axis!r}: {text!r} is not a value of this setting ({kind})") from None
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def _line(record: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from rich import box
 from rich.table import Table
 
 from dissensus.atomic import atomic_path
+from dissensus.bench.decimals import short
 from dissensus.bench.paper.benchmarks import GROUPS
 from dissensus.bench.paper.methods import METHODS
 from dissensus.bench.paper.presets import PRESETS
@@ -62,7 +63,7 @@ class Cell:
     @property
     def text(self) -> str:
         """As in ``.921±.003``."""
-        return _short(self.mean) + ("" if self.spread is None else f"±{_short(self.spread)}")
+        return short(self.mean) + ("" if self.spread is None else f"±{short(self.spread)}")
 
 
 def collect(output: Path, *, quick: bool) -> list[Row]:
@@ -138,7 +139,7 @@ def terminal(rows: Sequence[Row], *, quick: bool) -> list[Table]:
             for method in METHODS.values():
                 shown: list[str] = []
                 for cell in (found.get((preset, method.name, benchmark, metric)) for metric in METRICS):
-                    shown += ["–"] * 3 if cell is None else [cell.text, _short(cell.published), _signed(cell)]
+                    shown += ["–"] * 3 if cell is None else [cell.text, short(cell.published), _signed(cell)]
                 table.add_row(method.label, *shown)
             tables.append(table)
     return tables
@@ -159,7 +160,7 @@ def markdown(rows: Sequence[Row], *, quick: bool) -> str:
         for method in METHODS.values():
             entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
             shown = [
-                "–" if cell is None else f"**{cell.text}** ({_short(cell.published)}, {_signed(cell)})"
+                "–" if cell is None else f"**{cell.text}** ({short(cell.published)}, {_signed(cell)})"
                 for cell in entries
             ]
             lines.append(f"| {method.label} | " + " | ".join(shown) + " |")
@@ -188,7 +189,7 @@ def latex(rows: Sequence[Row], *, quick: bool) -> str:
             entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
             ours = ["--" if cell is None else f"${_latex_number(cell)}$" for cell in entries]
             theirs = [
-                "" if cell is None else rf"{{\footnotesize ${_short(cell.published)}\ ({_signed(cell)})$}}"
+                "" if cell is None else rf"{{\footnotesize ${short(cell.published)}\ ({_signed(cell)})$}}"
                 for cell in entries
             ]
             label = method.label.replace("₁", "$_1$").replace("₂", "$_2$")
@@ -241,12 +242,3 @@ def _signed(cell: Cell) -> str:
 
 def _latex_number(cell: Cell) -> str:
     return cell.text.replace("±", r"\pm ")
-
-
-def _short(value: float) -> str:
-    """.921 and 1.000: without the leading zero.
-
-    >>> _short(0.9214), _short(1.0)
-    ('.921', '1.000')
-    """
-    return f"{value:.3f}".removeprefix("0")

@@ -15,8 +15,9 @@ from urllib.parse import urlsplit
 
 from dissensus.errors import DissensusError
 
-__all__ = ["ServerProcess", "server_process"]
+__all__ = ["MEMORY", "ServerProcess", "server_process"]
 
+MEMORY = Path("/proc")
 PATIENCE = 60.0  # seconds for a process to end
 
 
@@ -29,11 +30,8 @@ class ServerProcess:
         self.host, self.port = parts.hostname or "", parts.port or 0
 
     def memory(self) -> float:
-        """Resident memory in MiB; where the system does not tell, NaN."""
-        try:
-            status = Path(f"/proc/{self._process.pid}/status").read_text("utf-8")
-        except OSError:
-            return float("nan")
+        """Resident memory in MiB."""
+        status = (MEMORY / str(self._process.pid) / "status").read_text("utf-8")
         return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
 
     def terminate(self) -> None:

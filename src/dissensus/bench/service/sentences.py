@@ -11,12 +11,16 @@ __all__ = ["service_sentences"]
 def service_sentences(record: Mapping[str, Any]) -> list[str]:
     """One sentence a part; what was not kept says so."""
     one, several, overload = record["throughput"], record["several_a_request"], record["overload"]
-    swap, end, memory = record["swap"], record["termination"], record["memory"]
+    swap, end, memory, library = record["swap"], record["termination"], record["memory"], record["library"]
+    runs = [*library["before"], *library["after"]]
     return [
+        f"The library alone, {library['inputs']} pictures at once on {library['cores']} cores: "
+        f"{library['inputs_a_second']:.1f} a second, the median of {len(runs)} runs from {min(runs):.1f} to "
+        f"{max(runs):.1f} before and after the two below.",
         f"{one['clients']} clients with one picture a request: {one['inputs_a_second']:.1f} a second, "
-        f"{one['share_of_library']:.0%} of the library's own {record['library_inputs_a_second']:.1f} (goal "
-        f"{one['goal']:.0%}); median {_ms(one['p50_seconds'])}, 99% within {_ms(one['p99_seconds'])}, bound "
-        f"{_ms(one['bound_seconds'])}" + _verdict(one),
+        f"{one['share_of_library']:.0%} of the library's (goal {one['goal']:.0%}); median "
+        f"{_ms(one['p50_seconds'])}, 99% within {_ms(one['p99_seconds'])}, bound {_ms(one['bound_seconds'])}"
+        + _verdict(one),
         f"Eight pictures a request: {several['inputs_a_second']:.1f} a second, "
         f"{several['share_of_library']:.0%} of the library's; 99% within {_ms(several['p99_seconds'])}"
         + _verdict(several),
@@ -24,9 +28,20 @@ def service_sentences(record: Mapping[str, Any]) -> list[str]:
         f"{_statuses(overload)}" + _verdict(overload),
         f"Gate replaced while asked: {swap['versions']} versions, {_statuses(swap)}" + _verdict(swap),
         f"SIGTERM while asked: {_statuses(end)}, exit code {end['exit_code']}" + _verdict(end),
-        f"Memory over {memory['requests']} requests: {memory['settled_mib']:.0f} MiB, and "
-        f"{memory['growth_mib']:.1f} more at most later" + _verdict(memory),
+        f"Memory over {memory['requests']} requests (gate: {memory['gate']}): {memory['settled_mib']:.0f} "
+        f"MiB after a tenth of them, and {memory['growth_mib']:.1f} more at most later" + _verdict(memory),
+        _whole(record),
     ]
+
+
+def _whole(record: Mapping[str, Any]) -> str:
+    missed = [
+        name for name, part in record.items() if isinstance(part, Mapping) and part.get("kept") is False
+    ]
+    minutes = f"{record['seconds'] / 60:.1f} minutes"
+    return (
+        f"All kept, in {minutes}." if not missed else f"Measured in {minutes}; NOT KEPT: {', '.join(missed)}."
+    )
 
 
 def _statuses(part: Mapping[str, Any]) -> str:

@@ -13,7 +13,8 @@ import { Traffic } from "./traffic.js";
 import { count, number, percent, several } from "./words.js";
 import { OperatingPoint } from "./operating.js";
 
-const AT_ONCE = 64; // files in one call
+const AT_ONCE = 64; // inputs in one call: answers come in portions
+const WRAPPING = 1000; // bytes around a file in a form, at most
 const EXPLAINED_AT_ONCE = 2; // an explanation costs the server about as much as ten scores
 
 const api = new Api(askKey);
@@ -23,13 +24,15 @@ let gate = null;
 let calibration = null;
 let chart = null;
 let cards = [];
+let limits = { inputs: AT_ONCE, bytes: 0 };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // --- gates
 
 async function start() {
-  const { gates, default: first } = await api.get("/gates");
+  const { gates, default: first, max_inputs: inputs, max_body: bytes } = await api.get("/gates");
   if (!gates.length) throw new Error("This server has no gate yet. Reload the page once it has one.");
+  limits = { inputs: Math.min(AT_ONCE, inputs), bytes };
   const choice = find("gate-choice");
   choice.replaceChildren(...gates.map((name) => element("option", { value: name }, name)));
   choice.value = first;
@@ -69,7 +72,7 @@ async function takeFiles(files) {
   if (!gate || !files.length) return;
   if (gate.kind === "images") return add(files.map((file) => ({ name: file.name, file, convert: find("convert").checked })));
   const names = gate.columns ?? Array.from({ length: gate.input_shape[0] }, (_, place) => `column ${place + 1}`);
-  for (const file of files) addRows(parseRows(await file.text(), names, gate.kind));
+  for (const file of files) await addRows(parseRows(await file.text(), names, gate.kind));
 }
 
 let rowsAdded = 0;
@@ -83,8 +86,27 @@ async function add(inputs) {
   find("cards").prepend(...fresh.map((card) => card.element));
   tidy();
   fresh[0].element.scrollIntoView({ block: "nearest", behavior: calm.matches ? "auto" : "smooth" });
-  for (let start = 0; start < fresh.length; start += AT_ONCE) await score(fresh.slice(start, start + AT_ONCE));
-  announce(summary(fresh));
+  for (const portion of portions(fresh)) {
+    const left = portion.filter((card) => cards.includes(card)); // a person may have removed some meanwhile
+    if (left.length) await score(left);
+  }
+  const answered = fresh.filter((card) => cards.includes(card));
+  if (answered.length) announce(summary(answered));
+}
+
+/** Cards that are asked about in one call each: as many, as large and as alike as the server takes them. */
+function portions(some) {
+  const found = [];
+  let bytes = 0;
+  for (const card of some) {
+    const size = (card.input.file?.size ?? 0) + WRAPPING;
+    const last = found.at(-1);
+    const fits = last && last.length < limits.inputs && bytes + size <= limits.bytes && last[0].input.convert === card.input.convert;
+    if (!fits) found.push([]);
+    bytes = fits ? bytes + size : size;
+    found.at(-1).push(card);
+  }
+  return found;
 }
 
 async function score(some) {
@@ -225,6 +247,7 @@ async function attempt(work) {
 /** Promises a key; asks until there is one, for without it nothing here works. */
 function askKey(message) {
   const [dialog, field] = [find("key-dialog"), find("key")];
+  find("metrics")?.replaceWith("metrics at /metrics, with a key"); // a link carries none
   if (message) find("key-note").textContent = message;
   field.value = "";
   dialog.showModal();
@@ -249,6 +272,10 @@ point.addEventListener("change", () => {
   settled = setTimeout(() => cards.length && announce(find("outcome").textContent), 700);
 });
 traffic.onNews = () => gate && showOutcome(calibration.threshold(point.rate));
+traffic.onReplaced = () => {
+  announce("The gate has been replaced by a newer one, which is asked again.");
+  attempt(() => enter(api.gate));
+};
 new ResizeObserver(drawChart).observe(find("distribution"));
 find("clear").addEventListener("click", () => {
   removeAll();

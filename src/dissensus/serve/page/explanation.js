@@ -4,6 +4,7 @@ import { element } from "./elements.js";
 import { number, percent } from "./words.js";
 
 const SHOWN_COLUMNS = 6;
+const NAMED_CARRIERS = 3;
 
 /** Pictures in a row under a heading. */
 function strip(title, uris, describe) {
@@ -20,7 +21,7 @@ export function explanationParts(answer, name) {
     strip("As the draws see it", answer.reconstructions, (place) => `${name} as draw ${place} sees it`),
     strip("Nearest in training", answer.nearest, (place) => `Training input ${place}, nearest first`),
     largestColumns(answer),
-    statisticsTable(answer.statistics),
+    statisticsTable(answer.statistics, answer.surprises),
   ].filter((part) => part !== null);
 }
 
@@ -46,7 +47,8 @@ function largestColumns(answer) {
   );
 }
 
-function statisticsTable(statistics) {
+function statisticsTable(statistics, surprises) {
+  const carriers = Object.entries(surprises ?? {}).slice(0, NAMED_CARRIERS);
   const lines = Object.entries(statistics ?? {}).map(([name, standing]) => {
     const { value, percentile } = standing;
     const known = typeof percentile === "number";
@@ -65,6 +67,9 @@ function statisticsTable(statistics) {
     {},
     element("summary", {}, "The numbers behind it"),
     element("p", { className: "faint" }, "Percentiles among the held-out inputs; higher is more unusual."),
+    ...(carriers.length
+      ? [element("p", {}, `Most unusual by itself: ${carriers.map(([name, nats]) => `${name} (${number(nats)} nats)`).join(", ")}.`)]
+      : []),
     tableOf(["Statistic", "Value", "", "Percentile"], lines),
   );
 }

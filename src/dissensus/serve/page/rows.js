@@ -82,11 +82,9 @@ function ordered(row, names, kind) {
   return names.map((name) => row[name]);
 }
 
-const asValue = (cell) => (cell !== "" && String(Number(cell)) === cell ? Number(cell) : cell);
-
-/** A gate for tables takes texts too; one for rows takes numbers alone. */
+/** A gate for tables takes cells as they stand in a file; one for rows takes numbers alone. */
 function asRow(cells, names, kind) {
-  if (kind === "table") return Object.fromEntries(names.map((name, place) => [name, asValue(cells[place])]));
+  if (kind === "table") return Object.fromEntries(names.map((name, place) => [name, cells[place]]));
   return cells.map((cell, place) => {
     const value = cell === "" ? NaN : Number(cell);
     if (Number.isNaN(value)) throw new Error(`“${cell}” in the column “${names[place]}” is no number.`);

@@ -15,6 +15,7 @@ export class Traffic {
     this.point = point;
     this.latest = null;
     this.onNews = () => {};
+    this.onReplaced = () => {};
     point.addEventListener("change", () => this.draw());
     new ResizeObserver(() => this.draw()).observe(find("traffic-plot"));
     document.addEventListener("visibilitychange", () => document.hidden || this.look());
@@ -34,11 +35,15 @@ export class Traffic {
   async look() {
     clearTimeout(this.timer);
     const asked = (this.asked = Symbol("look"));
-    if (document.hidden) return; // seen again, it looks again
+    if (document.hidden || !this.gate) return; // seen again, it looks again
     try {
       const latest = await this.api.get("/traffic");
       if (asked !== this.asked) return;
-      const news = !this.latest || latest.recent.at(-1)?.time !== this.recent.at(-1)?.time;
+      if (latest.version !== this.gate.version) {
+        this.onReplaced();
+        return;
+      }
+      const news = this.latest?.inputs !== latest.inputs;
       this.latest = latest;
       if (!news) return;
       this.draw();

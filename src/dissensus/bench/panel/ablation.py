@@ -1,0 +1,130 @@
+"""One change at a time to the recommended detector: what each part of it is worth."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from rich.console import Console
+
+from dissensus.bench.decimals import short
+from dissensus.bench.panel.configuration import (
+    POSTERIOR_RUNS,
+    RECOMMENDED,
+    Configuration,
+    with_posterior,
+)
+from dissensus.bench.panel.inputs import Sizes
+from dissensus.bench.panel.records import Task, read_rows
+from dissensus.bench.panel.rows import Row
+from dissensus.bench.panel.runs import RunKey
+from dissensus.bench.panel.sets import InlierSet
+from dissensus.bench.panel.summary import summarise
+from dissensus.bench.panel.table import Grid, summary_grid, to_markdown, to_terminal
+
+__all__ = ["UNCHANGED", "ablation_tables", "ablation_tasks", "ablations", "show_ablation"]
+
+UNCHANGED = "unchanged"
+LEAST_CHAINS = 4  # are run, so that fewer can be taken from them
+SHOWN_SCORES = ("ess", "std", "whitened", "mean-ll", "fused-mixture")
+"""Beside the recommended one."""
+
+
+def ablations(base: Configuration) -> dict[str, dict[str, Configuration]]:
+    """Every change, by what is changed and to what. Most share one training: fewer draws are fewer rows."""
+    chains = base.chains
+    per_chain = base.draws // chains
+    fewer_chains = [c for c in (1, 2, 4, 8) if c <= chains]
+    return {
+        UNCHANGED: {"": base},
+        "posterior": {name: with_posterior(base, name) for name in POSTERIOR_RUNS},
+        "draws a chain": {str(d): replace(base, used_draws=d) for d in (1, 2, 5, 10, 20) if d <= per_chain},
+        "chains": {str(c): replace(base, used_chains=c) for c in fewer_chains},
+        f"chains, {per_chain} draws in all": {
+            str(c): replace(base, used_chains=c, used_draws=per_chain // c)
+            for c in fewer_chains
+            if per_chain % c == 0
+        },
+        "importance samples": {str(K): replace(base, samples=K) for K in (1, 4, 16, 64)},
+        "z-noise": {noise: replace(base, noise=noise) for noise in ("shared", "fresh")},
+        "observation": {
+            name: replace(base, observation=name)
+            for name in ("bernoulli", "continuous-bernoulli", "gaussian", "discretised-logistic")
+        },
+    }
+
+
+def ablation_tasks(
+    inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, quick: bool
+) -> list[Task]:
+    """A record for each change, set and seed."""
+    chains = max(LEAST_CHAINS, RECOMMENDED.chains)
+    base = replace(RECOMMENDED, chains=chains, draws=chains * (RECOMMENDED.draws // RECOMMENDED.chains))
+    if quick:
+        base = base.quick()
+    return [
+        Task(
+            RunKey(each, configuration, sizes, seed),
+            "-".join(filter(None, [axis.replace(",", "").replace(" ", "-"), value])),
+            "ablation",
+            {"axis": axis, "value": value},
+        )
+        for seed, each in itertools.product(seeds, inliers)
+        for axis, changed in ablations(base).items()
+        for value, configuration in changed.items()
+    ]
+
+
+def ablation_tables(output: Path, *, quick: bool) -> list[Grid]:
+    """A table for each thing that was changed, and one of which score finds which outliers."""
+    mark = " (QUICK: not a result)" if quick else ""
+    by_axis: dict[str, list[Row]] = defaultdict(list)
+    shown = (RECOMMENDED.score, *SHOWN_SCORES)
+    for row, _, record in read_rows(output, "ablation", quick=quick):
+        by_axis[record["axis"]].append(replace(row, posterior=record["value"]))
+    grids = []
+    for axis, rows in by_axis.items():
+        if axis == UNCHANGED:
+            grids.append(_carriers(f"Which score finds which outliers{mark}", rows))
+            continue
+        chosen = [row for row in rows if row.score in shown]
+        order = list(dict.fromkeys(row.posterior for row in chosen))
+        summaries = sorted(
+            summarise(chosen), key=lambda each: (shown.index(each.score), _natural(each.posterior, order))
+        )
+        grids.append(summary_grid(f"{axis}{mark}", summaries))
+    return grids
+
+
+def show_ablation(output: Path, console: Console, *, quick: bool) -> None:
+    """Prints the tables and writes ``ablation.md``."""
+    grids = ablation_tables(output, quick=quick)
+    if not grids:
+        console.print(f"There are no ablation records in {output} yet.")
+        return
+    for grid in grids:
+        console.print(to_terminal(replace(grid, whole=True)))
+    (output / "ablation.md").write_text(to_markdown(grids), encoding="utf-8")
+
+
+def _carriers(title: str, rows: Sequence[Row]) -> Grid:
+    """AUROC of every score by kind of outlier, the mean over in-distribution sets and seeds."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.score, "held-out" if row.kind == "near" else row.outliers].append(row.auroc)
+    outliers = list(dict.fromkeys(kind for _, kind in found))
+    scores = list(dict.fromkeys(score for score, _ in found))
+    lines = [
+        (score, *(short(fmean(own)) if (own := found.get((score, kind))) else "–" for kind in outliers))
+        for score in scores
+    ]
+    return Grid(title, ("", *outliers), tuple(lines))
+
+
+def _natural(value: str, order: Sequence[str]) -> tuple[int, int]:
+    """Numbers by size, words in the order they came."""
+    return (int(value), 0) if value.isdigit() else (0, order.index(value))

@@ -1,0 +1,144 @@
+"""The panel's tables from its records, for the terminal and as Markdown, and ``panel.json``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from dissensus.atomic import atomic_path
+from dissensus.bench.decimals import short
+from dissensus.bench.panel.configuration import RECOMMENDED
+from dissensus.bench.panel.power import FALSE_DISCOVERY_RATE, MIX
+from dissensus.bench.panel.records import read_rows
+from dissensus.bench.panel.rows import Row
+from dissensus.bench.panel.summary import Summary, pairs, summarise
+
+__all__ = ["Grid", "panel_tables", "show_panel", "summary_grid", "to_markdown", "to_terminal", "write_panel"]
+
+NOTE = (
+    "AUROC unless said otherwise. far: other datasets, noise, constants, and inverted grey images; near: "
+    "held-out classes; made-up: other made-up outliers. FPR: share of outliers accepted where that share of "
+    "the inliers is. BH: share of outliers that Benjamini–Hochberg finds at a false discovery rate of "
+    f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). rank: mean over pairs of the rank by AUROC within this table."
+)
+SHOWN = 20  # lines of a table in the terminal
+LEFT_OUT = ("FPR80", "where worst")  # there, for 80 columns
+
+
+@dataclass(frozen=True)
+class Grid:
+    """A table as words."""
+
+    title: str
+    head: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    whole: bool = False
+    """Whether the terminal shows all lines of it."""
+
+
+def write_panel(output: Path, *, quick: bool) -> list[Row]:
+    """``panel.json``: a flat list of objects, one a row, with the record each is from."""
+    found = list(read_rows(output, "records", quick=quick))
+    if found:
+        flat = [{**asdict(row), "quick": quick, "record": path} for row, path, _ in found]
+        with atomic_path(output / "panel.json") as temporary:
+            temporary.write_text(_lines(flat), encoding="utf-8")
+    return [row for row, _, _ in found]
+
+
+def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
+    """The recommended detector pair by pair; its posterior's scores; its score's posteriors; all together."""
+    mark = " (QUICK: not a result)" if quick else ""
+    posterior, score = RECOMMENDED.posterior, RECOMMENDED.score
+    recommended = [row for row in rows if row.recommended]
+    tables = []
+    if recommended:
+        tables.append(
+            Grid(
+                f"Recommended: {posterior}, {score}{mark}",
+                ("", "kind", "AUROC", "FPR80", "FPR95", "BH"),
+                tuple(
+                    (
+                        pair.title,
+                        pair.kind,
+                        short(pair.auroc) + ("" if pair.spread is None else f"±{short(pair.spread)}"),
+                        short(pair.fpr80_in),
+                        short(pair.fpr95_in),
+                        short(pair.bh_power),
+                    )
+                    for pair in pairs(recommended, grouped=True)
+                ),
+                whole=True,
+            )
+        )
+    own_posterior = [row for row in rows if row.posterior == posterior]
+    own_score = [row for row in rows if row.score == score]
+    for title, chosen, name in (
+        (f"Scores of {posterior}", own_posterior, "score"),
+        (f"Posteriors under {score}", own_score, "posterior"),
+        ("Posteriors and scores", rows, "both"),
+    ):
+        # One line, or the same lines once more, say nothing.
+        if len({row.posterior for row in chosen}) > (name != "score"):
+            tables.append(summary_grid(title + mark, summarise(chosen), name))
+    return tables
+
+
+def summary_grid(title: str, summaries: Iterable[Summary], name: str = "both") -> Grid:
+    """One line a posterior and score."""
+    lines = []
+    for each in summaries:
+        label = {"score": each.score, "posterior": each.posterior}.get(name, f"{each.posterior} {each.score}")
+        areas = (each.mean, each.far, each.worst_far, each.near, each.made_up)
+        rates = (each.fpr80_in, each.fpr95_in, each.bh_power)
+        lines.append((label, *map(short, (*areas, *rates)), f"{each.rank:.1f}", each.worst_far_pair))
+    head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", "BH", "rank", "where worst")
+    return Grid(title, head, tuple(lines))
+
+
+def to_terminal(grid: Grid) -> Table:
+    """For the terminal."""
+    shown = grid.lines if grid.whole else grid.lines[:SHOWN]
+    left = len(grid.lines) - len(shown)
+    more = f"and {left} more" if left else None
+    table = Table(title=grid.title, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), caption=more)
+    columns = [number for number, name in enumerate(grid.head) if name not in LEFT_OUT]
+    for number in columns:
+        left_aligned = number == 0 or grid.head[number] == "kind"
+        table.add_column(grid.head[number], justify="left" if left_aligned else "right")
+    for line in shown:
+        table.add_row(*(line[number] for number in columns))
+    return table
+
+
+def to_markdown(grids: Sequence[Grid]) -> str:
+    """For documents."""
+    parts = []
+    for grid in grids:
+        heads = [f"| {' | '.join(grid.head)} |", "|---" * len(grid.head) + "|"]
+        lines = [f"| {' | '.join(line)} |" for line in grid.lines]
+        parts.append("\n".join([f"### {grid.title}", "", *heads, *lines]))
+    return "\n\n".join([*parts, NOTE]) + "\n"
+
+
+def show_panel(output: Path, console: Console, *, quick: bool) -> None:
+    """Prints the tables; ``panel.json`` and ``panel.md`` are written."""
+    rows = write_panel(output, quick=quick)
+    if not rows:
+        console.print(f"There are no records in {output} yet: run the benchmark first.")
+        return
+    grids = panel_tables(rows, quick=quick)
+    for grid in grids:
+        console.print(to_terminal(grid))
+    console.print(NOTE, highlight=False)
+    (output / "panel.md").write_text(to_markdown(grids), encoding="utf-8")
+
+
+def _lines(flat: Sequence[dict[str, object]]) -> str:
+    """A list with one object a line: thousands of them, and still to be read and compared."""
+    return "[\n" + ",\n".join(json.dumps(each, allow_nan=False) for each in flat) + "\n]\n"

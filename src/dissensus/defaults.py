@@ -1,0 +1,8 @@
+"""What the detector and the command line both do unless told otherwise."""
+
+from __future__ import annotations
+
+__all__ = ["STATISTIC"]
+
+STATISTIC = "kl"
+"""``"fused"``, or a name from ``dissensus.scores.SCORES``."""

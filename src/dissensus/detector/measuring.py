@@ -1,0 +1,75 @@
+"""What a detector measures of inputs, and every statistic that it makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.data import code_length
+from dissensus.detector.fused import CODE_LENGTH
+from dissensus.detector.settings import find_device
+from dissensus.explain import statistics_of
+from dissensus.likelihood import input_statistics
+from dissensus.models.inputs import to_tensor
+from dissensus.scores import FittedScore, Fused, Score
+
+if TYPE_CHECKING:
+    from dissensus.detector.estimator import BayesianVAE, OnProgress
+
+__all__ = ["Measured", "every_statistic", "measure"]
+
+
+class Measured(NamedTuple):
+    """What scores are made of, for N inputs."""
+
+    matrix: NDArray[np.float64]
+    """Log-likelihoods (M, N)."""
+    others: Mapping[str, NDArray[np.float64]]
+    """Statistics (N,) that the matrix does not give, by name; none where the detector does not use them."""
+
+    def fit(self, own: Score | Fused) -> None:
+        """Lets a score learn from these inputs, if it is one that learns."""
+        if isinstance(own, Fused):
+            own.fit(self.matrix, self.others)
+        elif isinstance(own, FittedScore):
+            own.fit(self.matrix)
+
+    def score(self, own: Score | Fused) -> NDArray[np.float64]:
+        """Higher = more out-of-distribution (N,)."""
+        return own(self.matrix, self.others) if isinstance(own, Fused) else own(self.matrix)
+
+
+def measure(
+    gate: BayesianVAE,
+    inputs: NDArray[Any],
+    *,
+    on_progress: OnProgress | None = None,
+    stage: str = "scoring",
+) -> Measured:
+    """Of checked inputs (N, H, W, C) or (N, D)."""
+    data = to_tensor(gate._standardised(inputs))
+    others = {}
+    if isinstance(gate.score_, Fused):
+        others = input_statistics(gate.vae_, gate.draws_, data, device=find_device(gate.device))
+        if inputs.ndim == 4:
+            others[CODE_LENGTH] = code_length(_as_bytes(inputs))
+    return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
+
+
+def every_statistic(
+    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
+) -> dict[str, NDArray[np.float64]]:
+    """Every statistic of checked inputs (N,), by name; the detector's own among them."""
+    return statistics_of(
+        *measure(gate, inputs, on_progress=on_progress, stage=stage), own=gate.statistic_, score=gate.score_
+    )
+
+
+def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
+    """Images as uint8: floats in [0, 1] are rounded to the nearest of 256 levels."""
+    if images.dtype == np.uint8:
+        return images
+    return np.rint(255 * images.astype(np.float64)).astype(np.uint8)

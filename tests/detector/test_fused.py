@@ -1,0 +1,316 @@
+"""A detector that fuses: its score is what its parts give, alone, in streams, after saving, in words."""
+
+import copy
+import hashlib
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file, save_file
+
+from dissensus import BayesianVAE
+from dissensus.data import code_length, split
+from dissensus.detector.fused import DEPTH, LEADING, OF_IMAGES, PARTS, fused_score
+from dissensus.errors import ArtifactError, CalibrationWarning
+from dissensus.evaluation import auroc
+from dissensus.inspection import assess
+from dissensus.likelihood import STATISTICS, input_statistics
+from dissensus.models.inputs import to_tensor
+from dissensus.report.gate_summary import MEANINGS, case_sentences
+from dissensus.scores import SCORES, FittedScore, Fused
+
+KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
+OF_MATRIX = {name for name, entry in SCORES.items() if not isinstance(entry.make(), FittedScore)}
+
+
+@pytest.fixture(scope="session")
+def gate_of(fitted):
+    return lambda kind, **changes: fitted(kind, statistic="fused", **changes)
+
+
+def everything_known(gate, inputs):
+    """The matrix and all other statistics, by the stages' own functions."""
+    data = to_tensor(inputs if gate.standardiser_ is None else gate.standardiser_(inputs))
+    others = input_statistics(gate.vae_, gate.draws_, data)
+    if inputs.ndim == 4:
+        others["code-length"] = code_length(inputs)
+    return gate.log_likelihoods(inputs).values, others
+
+
+@KINDS
+@pytest.mark.parametrize("variant", [1, 2])
+def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, kind, variant):
+    gate = gate_of(kind, variant=variant)
+    known = inputs[kind] if kind == "rows" else inputs[kind][..., None]
+    count = len(known)
+    shares = {"train": 0.8, "validation": 0.05, "calibration": 0.15}
+    parts = split(count, shares, seed=0)
+    names = (*PARTS, *OF_IMAGES) if kind == "pictures" else PARTS
+    fused = Fused(names, depth=DEPTH, leading=LEADING)
+    fused.fit(*everything_known(gate, known[parts["validation"]]))
+    some = known[:20]
+    np.testing.assert_allclose(-gate.score_samples(some), fused(*everything_known(gate, some)), rtol=1e-6)
+    calibration = fused(*everything_known(gate, known[parts["calibration"]]))
+    np.testing.assert_allclose(gate.calibration_scores_, calibration, rtol=1e-6)
+
+
+def test_what_is_fused_is_known():
+    assert set(PARTS) <= {*SCORES, *STATISTICS}
+    assert {*PARTS, *OF_IMAGES, *SCORES, *STATISTICS, "fused"} <= set(MEANINGS)
+    assert fused_score(images=False).least_draws == 2
+
+
+def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
+    gate, floats = gate_of("pictures"), (pictures[:9] / 255).astype(np.float32)
+    expected = code_length(pictures[:9])
+    np.testing.assert_array_equal(gate.statistics(floats)["code-length"], expected)
+    np.testing.assert_array_equal(gate.statistics(floats * 0.9999)["code-length"], expected)
+    np.testing.assert_allclose(gate.score_samples(floats), gate.score_samples(pictures[:9]), rtol=1e-4)
+
+
+@KINDS
+def test_every_statistic_is_given_and_none_depends_on_company(gate_of, inputs, kind):
+    gate, some = gate_of(kind, variant=2), inputs[kind][:8]
+    found = gate.statistics(some)
+    images = {"code-length"} if kind == "pictures" else set()
+    assert set(found) == {"fused", "whitened"} | OF_MATRIX | set(STATISTICS) | images
+    assert next(iter(found)) == "fused"
+    np.testing.assert_array_equal(found["fused"], -gate.score_samples(some))
+    assert set(gate.calibration_statistics_) == set(found)
+    for n in (0, 7):
+        alone = gate.statistics(some[n : n + 1])
+        for name, values in found.items():
+            np.testing.assert_allclose(alone[name], values[n], rtol=1e-6, err_msg=name)
+
+
+@KINDS
+def test_streams_and_chunks_are_scored_as_arrays(gate_of, inputs, kind, tmp_path, monkeypatch):
+    from dissensus.detector import inputs as detector_inputs
+    from dissensus.detector import streaming
+
+    gate, some = gate_of(kind), inputs[kind][:23]
+    np.save(tmp_path / "some.npy", some)
+    expected = gate.decide(some)
+    for module in (detector_inputs, streaming):
+        monkeypatch.setattr(module, "chunk_rows", lambda _: 7)
+    np.testing.assert_allclose(gate.decide(tmp_path / "some.npy").score, expected.score, rtol=1e-6)
+    rows = list(gate.decide_stream(tmp_path / "some.npy"))
+    np.testing.assert_allclose([row.score for row in rows], expected.score, rtol=1e-6)
+    assert [row.flagged for row in rows] == expected.flagged.tolist()
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_recalibration(gate_of, rows, keep):
+    gate = copy.copy(gate_of("rows"))
+    old, before = gate.calibration_scores_, gate.score_samples(rows)
+    gate.recalibrate(rows[:40], keep=keep)
+    fresh = -before[:40]
+    expected = np.concatenate([old, fresh]) if keep else fresh
+    np.testing.assert_allclose(gate.calibration_scores_, expected, rtol=1e-6)
+    assert {len(values) for values in gate.calibration_statistics_.values()} == {len(expected)}
+    np.testing.assert_array_equal(gate.score_samples(rows), before)
+
+
+def test_threads_do_not_disturb_each_other(gate_of, pictures):
+    gate = gate_of("pictures")
+    batches = [pictures[start : start + 5] for start in range(0, 40, 5)]
+    expected = [gate.score_samples(batch) for batch in batches]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(gate.score_samples, batches))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("count", [5, 7, 30])
+@pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
+def test_few_rows_and_constant_columns(quick, count):
+    few = np.random.default_rng(0).normal(size=(count, 3)) * [1, 0, 2]
+    gate = quick(statistic="fused").fit(few)
+    assert np.isfinite(gate.score_samples(few)).all()
+    assert np.isfinite(gate.score_samples(np.full((1, 3), 1e300))).all()
+    alike = quick(statistic="fused").fit(np.ones((count, 2)))
+    assert np.isfinite(alike.score_samples(np.ones((2, 2)))).all()
+
+
+def test_too_few_to_flag_says_so(quick):
+    with pytest.warns(CalibrationWarning, match="nothing will be flagged"):
+        quick(statistic="fused", false_alarm_rate=0.01).fit(np.random.default_rng(0).normal(size=(30, 3)))
+
+
+def test_far_rows_are_found_whichever_column_they_are_far_in(quick, rows):
+    gate = quick(statistic="fused", epochs=20).fit(rows)
+    far = np.repeat(rows[:20], 4, axis=0) + np.tile(np.diag([30, 300, 3, 30]), (20, 1))
+    assert auroc(-gate.score_samples(rows), -gate.score_samples(far)) > 0.98
+
+
+# ---- saving
+
+
+@pytest.fixture
+def saved(gate_of, tmp_path):
+    def save(kind):
+        gate_of(kind).save(tmp_path / "gate")
+        return tmp_path / "gate"
+
+    return save
+
+
+@KINDS
+def test_it_comes_back_from_a_folder(gate_of, saved, inputs, kind):
+    gate, again = gate_of(kind), BayesianVAE.load(saved(kind), device="cpu")
+    for one, other in zip(again.decide(inputs[kind]), gate.decide(inputs[kind]), strict=True):
+        np.testing.assert_array_equal(one, other)
+    found, expected = again.explain(inputs[kind][0]), gate.explain(inputs[kind][0])
+    assert found.surprises == pytest.approx(expected.surprises)
+    assert found.statistics.keys() == expected.statistics.keys()
+    assert [s.percentile for s in found.statistics.values()] == [
+        s.percentile for s in expected.statistics.values()
+    ]
+
+
+def test_a_detector_that_does_not_fuse_says_nothing_of_it(row_gate, tmp_path):
+    row_gate.save(tmp_path / "gate")
+    assert "fused" not in json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
+    assert not any(n.startswith("score/") for n in load_file(tmp_path / "gate/calibration.safetensors"))
+
+
+def tampered(folder, change, arrays=lambda content: content):
+    """Changes a saved gate and makes its digests right again."""
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    change(config["detector"])
+    path = folder / "calibration.safetensors"
+    save_file(arrays(load_file(path)), path)
+    config["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    config.pop("digest")
+    config["digest"] = hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()
+    (folder / "config.json").write_text(json.dumps(config), "utf-8")
+
+
+def without(prefix):
+    return lambda content: {n: a for n, a in content.items() if not n.startswith(prefix)}
+
+
+def nothing(config):
+    """Changes nothing."""
+
+
+FALSE = {
+    "a part there is not": (
+        lambda c: c["fused"]["statistics"].append("aura"),
+        "fuses 'aura', which is no statistic of such inputs here: upgrade dissensus",
+    ),
+    "a code's length of rows": (lambda c: c["fused"]["statistics"].append("code-length"), "code-length"),
+    "a part that is none": (lambda c: c["fused"]["statistics"].append([1]), "no statistic of such inputs"),
+    "a part that was not learnt": (lambda c: c["fused"]["statistics"].append("std"), "state is of a fusion"),
+    "a leader that is no part": (lambda c: c["fused"].update(leading=["std"]), "leading"),
+    "another depth": (lambda c: c["fused"].update(depth="gaussian"), "not the state of this fusion's depth"),
+    "no word of what is fused": (lambda c: c.pop("fused"), "no whole detector"),
+    "another statistic": (lambda c: c["settings"].update(statistic="whitened"), "not the state of whitened"),
+}
+
+
+@pytest.mark.parametrize(("change", "message"), FALSE.values(), ids=FALSE)
+def test_a_false_claim_is_refused_when_it_is_loaded(saved, change, message):
+    folder = saved("rows")
+    tampered(folder, change)
+    with pytest.raises(ArtifactError, match=message) as error:
+        BayesianVAE.load(folder, device="cpu")
+    assert "\n" not in str(error.value)
+
+
+DAMAGED = {
+    "no whitener": (without("score/whitened/whitener"), "not the state of whitened"),
+    "no fusion": (without("score/fusion/sums"), "not the state of a fusion"),
+    "the whitener of other draws": (
+        lambda a: {
+            **a,
+            "score/whitened/mean": np.zeros(3),
+            "score/whitened/whitener": np.eye(3),
+        },
+        "fitted on 3 draws, but the matrix has 4",
+    ),
+    "a distribution that is none": (
+        lambda a: {**a, "score/fusion/sums/knots": a["score/fusion/sums/knots"][::-1].copy()},
+        "marginal distribution",
+    ),
+}
+
+
+@pytest.mark.parametrize(("arrays", "message"), DAMAGED.values(), ids=DAMAGED)
+def test_damaged_arrays_are_refused_when_they_are_loaded(saved, arrays, message):
+    folder = saved("rows")
+    tampered(folder, nothing, arrays)
+    with pytest.raises(ArtifactError, match=message) as error:
+        BayesianVAE.load(folder, device="cpu")
+    assert "\n" not in str(error.value)
+
+
+# ---- in words
+
+
+@KINDS
+def test_explanations_say_what_carries_the_score(gate_of, inputs, kind):
+    gate, some = gate_of(kind), inputs[kind][:6]
+    statistics = gate.statistics(some)
+    surprises = gate.score_.surprises(*everything_known(gate, some if kind == "rows" else some[..., None]))
+    for n, found in enumerate(gate.explain(some)):
+        assert list(found.surprises.values()) == sorted(found.surprises.values(), reverse=True)
+        assert found.surprises == pytest.approx({name: v[n] for name, v in surprises.items()}, rel=1e-4)
+        assert set(found.surprises) == set(gate.score_.statistics)
+        assert set(found.statistics) == set(statistics)
+        for name, (value, percentile) in found.statistics.items():
+            assert value == pytest.approx(statistics[name][n], rel=1e-5)
+            calibration = gate.calibration_statistics_[name]
+            assert percentile == pytest.approx(100 * np.mean(calibration < value))
+        assert found.decision.score == found.statistics["fused"].value
+        summary = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+        assert list(summary["surprises"]) == list(found.surprises)
+
+
+def test_other_detectors_have_no_surprises(row_gate, rows):
+    assert row_gate.explain(rows[0]).surprises == {}
+    assert set(row_gate.statistics(rows[:2])) == OF_MATRIX
+
+
+def test_reports_name_the_carriers(gate_of, pictures):
+    gate = gate_of("pictures")
+    strange = np.concatenate([pictures[:3], np.zeros((1, 10, 12), np.uint8)])
+    found = assess(gate, strange, shown=4)
+    blank = next(case for case in found.unusual if case.position == 3)
+    names = list(blank.explanation.surprises)
+    sentence = case_sentences(blank)[1]
+    assert sentence.startswith(f"Unusual by itself: {names[0]} ({MEANINGS[names[0]]})")
+    calm = copy.copy(blank)
+    object.__setattr__(calm, "explanation", copy.copy(blank.explanation))
+    object.__setattr__(calm.explanation, "surprises", dict.fromkeys(names, 1.0))
+    assert case_sentences(calm)[1].startswith("No statistic is unusual by itself")
+
+
+def test_the_card_says_what_is_fused(saved):
+    card = (saved("pictures") / "README.md").read_text("utf-8")
+    assert "| statistic | fused |" in card
+    assert "whitened, corrected-ll, kl" in card
+    assert "code-length" in card
+    assert "or what they find unusual in another way, is unlike" in card
+
+
+def test_the_commands_know_it(rows, tmp_path):
+    from typer.testing import CliRunner
+
+    from dissensus.cli import app
+
+    def run(*arguments):
+        answer = CliRunner().invoke(app, [str(a) for a in arguments])
+        assert answer.exit_code == 0, answer.output
+        return answer.stdout
+
+    np.save(tmp_path / "rows.npy", rows)
+    gate, data = tmp_path / "gate", tmp_path / "rows.npy"
+    few = ["--epochs", 2, "--draws", 4, "--samples", 2, "--false-alarm-rate", 0.2, "--device", "cpu"]
+    fitted = json.loads(run("fit", data, "-o", gate, "--statistic", "fused", *few, "--json"))
+    assert fitted["statistic"] == "fused"
+    assert json.loads(run("inspect", gate, "--json"))["statistic"] == "fused"
+    assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
+    explained = json.loads(run("explain", gate, data, "--json"))
+    assert set(explained["surprises"]) == set(PARTS)
+    assert "What carries the fused score" in run("explain", gate, data)
