@@ -38,7 +38,8 @@ def test_loaded_and_fitted_again_it_is_the_same(gate, rows, saved):
 
 
 def test_a_statistic_set_after_the_fit_is_not_saved_with_the_scores_of_another(rows, tmp_path):
-    gate = BayesianVAE(epochs=2, draws=2, samples=2, false_alarm_rate=0.2, device="cpu").fit(rows)
+    settings = {"epochs": 2, "draws": 2, "samples": 2, "false_alarm_rate": 0.2, "device": "cpu"}
+    gate = BayesianVAE(**settings, statistic="kl").fit(rows)
     expected = gate.p_values(rows)
     gate.set_params(statistic="mean-ll").save(tmp_path / "gate")
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")

@@ -21,7 +21,7 @@ def small():
         patch.setattr(run, "INLIERS", 12)
         patch.setattr(run, "OUTLIERS", 6)
         settings = {"epochs": 3, "draws": 4, "samples": 2, "widths": (4, 8), "false_alarm_rate": 0.2}
-        patch.setattr(run, "SETTINGS", MappingProxyType(settings))
+        patch.setattr(run, "SETTINGS", MappingProxyType({**settings, "statistic": "kl"}))
         yield
 
 

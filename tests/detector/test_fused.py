@@ -168,8 +168,8 @@ def test_it_comes_back_from_a_folder(gate_of, saved, inputs, kind):
     ]
 
 
-def test_a_detector_that_does_not_fuse_says_nothing_of_it(row_gate, tmp_path):
-    row_gate.save(tmp_path / "gate")
+def test_a_detector_that_does_not_fuse_says_nothing_of_it(fitted, tmp_path):
+    fitted("rows", statistic="kl").save(tmp_path / "gate")
     assert "fused" not in json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
     assert not any(n.startswith("score/") for n in load_file(tmp_path / "gate/calibration.safetensors"))
 
@@ -267,9 +267,10 @@ def test_explanations_say_what_carries_the_score(gate_of, inputs, kind):
         assert list(summary["surprises"]) == list(found.surprises)
 
 
-def test_other_detectors_have_no_surprises(row_gate, rows):
-    assert row_gate.explain(rows[0]).surprises == {}
-    assert set(row_gate.statistics(rows[:2])) == OF_MATRIX
+def test_other_detectors_have_no_surprises(fitted, rows):
+    gate = fitted("rows", statistic="kl")
+    assert gate.explain(rows[0]).surprises == {}
+    assert set(gate.statistics(rows[:2])) == OF_MATRIX
 
 
 def test_reports_name_the_carriers(gate_of, pictures):

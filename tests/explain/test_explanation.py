@@ -26,7 +26,7 @@ def table_rows():
 
 @pytest.fixture(scope="module")
 def table_gate(table_rows):
-    return _tiny().fit(table_rows)
+    return _tiny(statistic="kl").fit(table_rows)
 
 
 @pytest.fixture(scope="module")

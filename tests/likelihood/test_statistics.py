@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dissensus.likelihood import STATISTICS, input_statistics
-from dissensus.likelihood.statistics import CPU_ROWS
+from dissensus.likelihood.statistics import CPU_IMAGE_ROWS
 from dissensus.models import OBSERVATIONS, build_vae
 from dissensus.posterior import WeightDraws
 
@@ -82,7 +82,7 @@ def test_equal_brute_force(images, draws_of, observation, encoder_of, chain):
 
 def test_an_input_s_values_depend_on_nothing_but_itself(image_vaes, draws_of):
     random = torch.Generator().manual_seed(1)
-    images = torch.randint(0, 256, (CPU_ROWS + 7, *SHAPE), generator=random, dtype=torch.uint8)
+    images = torch.randint(0, 256, (CPU_IMAGE_ROWS + 7, *SHAPE), generator=random, dtype=torch.uint8)
     draws = draws_of(image_vaes)
 
     def ask(rows):
@@ -97,7 +97,7 @@ def test_an_input_s_values_depend_on_nothing_but_itself(image_vaes, draws_of):
 
 def test_blocks_change_nothing(image_vaes, draws_of, monkeypatch):
     random = torch.Generator().manual_seed(1)
-    images = torch.randint(0, 256, (3 * CPU_ROWS + 5, *SHAPE), generator=random, dtype=torch.uint8)
+    images = torch.randint(0, 256, (3 * CPU_IMAGE_ROWS + 5, *SHAPE), generator=random, dtype=torch.uint8)
     draws = draws_of(image_vaes)
     whole = input_statistics(image_vaes[0], draws, images)
     monkeypatch.setattr("dissensus.likelihood.statistics.BLOCK_NUMBERS", 1)

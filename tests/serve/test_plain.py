@@ -8,6 +8,8 @@ def test_gates(asked):
     assert asked.client.get("/gates").json() == {
         "gates": ["pictures", "rows", "table"],
         "default": "pictures",
+        "max_inputs": 64,
+        "max_body": 2 << 20,
     }
 
 
@@ -145,7 +147,7 @@ def test_explained_picture(asked, library, pictures, as_png):
     assert all(uri.startswith("data:image/png;base64,") for uri in uris)
     assert len(found["reconstructions"]) == 4
     assert len(found["nearest"]) == 5
-    assert found["statistics"]["kl"]["value"] == pytest.approx(decisions.score[0])
+    assert found["statistics"][library["pictures"].statistic_]["value"] == pytest.approx(decisions.score[0])
     assert asked.client.get("/traffic").json()["gate"] == "pictures"
 
 

@@ -96,7 +96,7 @@ def test_it_says_not_ready_before_it_ends(folder):
         assert process.wait(30) == 0
 
 
-def test_tls(folder, tmp_path):
+def test_tls(serving, folder, tmp_path):
     certificate, key = tmp_path / "cert.pem", tmp_path / "key.pem"
     made = subprocess.run(
         "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
@@ -105,12 +105,12 @@ def test_tls(folder, tmp_path):
     )
     if made.returncode:
         pytest.skip("there is no openssl to make a certificate with")
-    with command(folder / "rows", "--tls-cert", certificate, "--tls-key", key) as (_, address, _):
-        assert address.startswith("https://")
+    with serving(folder / "rows", tls_cert=certificate, tls_key=key) as found:
+        assert found.url.startswith("https://")
         import ssl
 
         with httpx.Client(verify=ssl.create_default_context(cafile=str(certificate))) as client:
-            answer = client.get(f"{address}/gate")
+            answer = client.get(f"{found.url}/gate")
     assert answer.status_code == 200
     assert "strict-transport-security" in answer.headers
 

@@ -20,7 +20,7 @@ PARTS, INLIERS_A_NUMBER = (
     6,
     5,
 )  # Gaussians of a mixture; fewer, if there are not so many inliers for each mean
-FOLDS = 10
+FOLDS, LEAST_FOLDS = 10, 3  # of fewer inliers nothing is known without their own part
 NEIGHBOUR = 10  # the one whose distance is taken
 MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
 CHUNK = 1 << 22  # distances at a time
@@ -197,12 +197,13 @@ DEPTHS: Mapping[str, Callable[[], Depth]] = MappingProxyType(
 def _out_of_fold(depth: GaussianDepth | MixtureDepth, z: FloatArray) -> FloatArray:
     """Fits on all inliers (n, J); their distances (n,) are those from nine tenths of them, without their own.
 
-    Among all of them each would lie nearer than a new inlier does.
+    Among all of them each would lie nearer than a new inlier does, and if they are few, all equally near.
     """
     distances = np.empty(len(z))
-    folds = np.arange(len(z)) % FOLDS
-    enough = len(z) >= 2 * FOLDS
-    for fold in range(FOLDS) if enough else ():
+    count = min(FOLDS, len(z))
+    folds = np.arange(len(z)) % count
+    enough = count >= LEAST_FOLDS
+    for fold in range(count) if enough else ():
         depth._fit(z[folds != fold])
         distances[folds == fold] = depth(z[folds == fold])
     depth._fit(z)

@@ -10,13 +10,12 @@ from numpy.typing import ArrayLike
 
 from dissensus.errors import DataError, SettingsError
 from dissensus.scores._contract import FittedScore, Score
+from dissensus.scores._depth import FOLDS, LEAST_FOLDS
 from dissensus.scores._fusion import Fusion
 from dissensus.scores._matrix import FloatArray, checked_matrix
 from dissensus.scores._registry import SCORES, score
 
 __all__ = ["Fused"]
-
-FOLDS = 10
 
 
 class Fused:
@@ -111,13 +110,13 @@ class Fused:
 def _as_new(name: str, matrix: FloatArray) -> FloatArray:
     """A fitted score (n,) of the inliers it is fitted on, as if each were new to it: (M, n) → (n,).
 
-    Where they are fewer than two for each fold, they are taken as they are.
+    Each by what was fitted on nine tenths without it, or if they are few on all the others.
     """
     count = matrix.shape[1]
-    if count < 2 * FOLDS:
+    if count < LEAST_FOLDS:
         return _fitted(name, matrix)(matrix)
-    folds, found = np.arange(count) % FOLDS, np.empty(count)
-    for fold in range(FOLDS):
+    folds, found = np.arange(count) % min(FOLDS, count), np.empty(count)
+    for fold in range(min(FOLDS, count)):
         found[folds == fold] = _fitted(name, matrix[:, folds != fold])(matrix[:, folds == fold])
     return found
 

@@ -60,11 +60,23 @@ _REQUEST = {
         "parameters": {"type": "object"},
     },
 }
-_BODY = {"requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}}}}
+_BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_BODY = {
+    "requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}, **_BYTES}},
+    "parameters": [
+        {
+            "name": LENGTH,
+            "in": "header",
+            "required": False,
+            "description": "Bytes of JSON in front; the raw tensors stand behind it.",
+            "schema": {"type": "integer", "minimum": 0},
+        }
+    ],
+}
 _BINARY: dict[int | str, dict[str, Any]] = {
     200: {
         "description": f"JSON; with binary outputs, {LENGTH} bytes of JSON and the tensors' bytes behind it.",
-        "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}},
+        "content": _BYTES,
     }
 }
 
