@@ -20,9 +20,9 @@ from dissensus.posterior import WeightDraws, load_weights
 
 __all__ = ["STATISTICS", "Statistic", "input_statistics"]
 
-# Inputs in one call of a network: few of images, for a single one pays for a whole tile (against 64 it loses 2%
-# of the time for many, and one takes 0.4 of the time). Draws are gone through once for each block of tiles, for
-# all dimensions of whose inputs moments are kept: 36 bytes for each of these numbers.
+# Inputs in one call of a network; of images few, as a single one pays for a whole tile: with 64 it would take
+# 2.4 times as long to score, and many no less. Draws are gone through once for each block of tiles, for all
+# dimensions of whose inputs moments are kept: 36 bytes for each of these numbers.
 CPU_IMAGE_ROWS = 8
 CPU_VECTOR_ROWS = 64
 GPU_ROWS = 4096
