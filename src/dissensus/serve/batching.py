@@ -17,7 +17,7 @@ from dissensus.detector.estimator import Decisions
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.workers import Workers
 
-__all__ = ["Batcher"]
+__all__ = ["GRAIN", "Batcher"]
 
 GRAIN = 8  # inputs: fewer are not worth dividing between two workers
 LONGEST_WAIT = 60  # seconds that a client is told to wait
@@ -39,6 +39,7 @@ class Batcher:
     most ``max_delay`` seconds for others. Inputs of one batch have one dtype: a byte and a fraction would
     otherwise become each other. What an input gets does not depend on its company; the detector sees to that.
 
+    ``rate`` is a first guess at the inputs a second of one worker, by which late answers are foreseen.
     ``on_batch`` is called with the decisions of each batch and the seconds they took.
     """
 
@@ -50,6 +51,7 @@ class Batcher:
         max_batch: int,
         max_delay: float,
         capacity: int,
+        rate: float = 0.0,
         on_batch: Callable[[Decisions, float], None] = lambda *_: None,
     ) -> None:
         self.max_batch, self.max_delay, self.capacity = max_batch, max_delay, capacity
@@ -57,7 +59,7 @@ class Batcher:
         self._pieces: deque[_Piece] = deque()
         self._some, self._enough = asyncio.Event(), asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
-        self._rate = 0.0  # inputs a second and worker, lately
+        self._rate = rate  # inputs a second and worker, lately; 0 where nobody knows yet
         self.waiting = 0
         """Inputs in the queue."""
         self._started = 0  # inputs that are being scored
