@@ -21,6 +21,9 @@ __all__ = ["GRAIN", "Batcher"]
 
 GRAIN = 8  # inputs: fewer are not worth dividing between two workers
 LONGEST_WAIT = 60  # seconds that a client is told to wait
+# Seconds that a refusal for want of room takes. It tells to wait a second or more anyway, and clients that
+# ask again at once would take the interpreter from those who were accepted.
+PAUSE = 1.0
 
 
 @dataclass(eq=False, slots=True)
@@ -67,7 +70,11 @@ class Batcher:
 
     async def decide(self, inputs: NDArray[Any], *, timeout: float) -> Decisions:
         """The decisions about the inputs, in their order; a full queue or a late answer is a refusal."""
-        self._admit(len(inputs), timeout)
+        try:
+            self._admit(len(inputs), timeout)
+        except Overloaded:
+            await asyncio.sleep(PAUSE)
+            raise
         loop = asyncio.get_running_loop()
         pieces = [
             _Piece(inputs[start : start + self.max_batch], loop.create_future())
