@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dissensus.detector.estimator import Decisions
-from dissensus.serve.batching import Batcher
+from dissensus.serve.batching import PAUSE, Batcher
 from dissensus.serve.refusals import Overloaded, Refusal
 from dissensus.serve.workers import Workers
 
@@ -204,3 +204,24 @@ def test_closing_finishes_what_was_accepted():
         return [task.result().score.tolist() for task in tasks]
 
     assert run(scenario, scorer=scorer) == [[float(n)] for n in range(20)]
+
+
+def test_a_refusal_for_want_of_room_is_held_back(monkeypatch):
+    """Clients that ask again at once would otherwise take the interpreter from those who were accepted."""
+    slept, sleep = [], asyncio.sleep
+
+    async def noted(seconds):
+        slept.append(seconds)
+        await sleep(0)
+
+    async def scenario(batcher):
+        accepted = asyncio.create_task(batcher.decide(rows(1, 2), timeout=5))
+        await sleep(0)
+        monkeypatch.setattr(asyncio, "sleep", noted)
+        with pytest.raises(Overloaded):
+            await batcher.decide(rows(3), timeout=5)
+        monkeypatch.setattr(asyncio, "sleep", sleep)
+        return await accepted
+
+    assert run(scenario, capacity=2).score.tolist() == [1, 2]
+    assert slept == [PAUSE]

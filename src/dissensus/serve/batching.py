@@ -17,7 +17,7 @@ from dissensus.detector.estimator import Decisions
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.workers import Workers
 
-__all__ = ["GRAIN", "Batcher"]
+__all__ = ["GRAIN", "PAUSE", "Batcher"]
 
 GRAIN = 8  # inputs: fewer are not worth dividing between two workers
 LONGEST_WAIT = 60  # seconds that a client is told to wait
