@@ -41,7 +41,7 @@ test-integrations: $(INTEGRATIONS)/.ready
 browser:
 	@if command -v chromium >/dev/null || command -v google-chrome >/dev/null; then :; \
 	elif [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
-		{ apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+		{ timeout 60 apt-get update -qq && DEBIAN_FRONTEND=noninteractive timeout 180 apt-get install -y -qq --no-install-recommends \
 			chromium fonts-liberation >/dev/null; } || \
 		echo "Chromium could not be installed: the tests of the page will be skipped"; \
 	else echo "there is no Chromium, and installing it takes root and apt-get: the tests of the page will be skipped"; fi

@@ -122,13 +122,16 @@ def without_browser(reason):
 # own: so it ends with the file.
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Error, sync_playwright
 
     with sync_playwright() as playwright:
         path = next(filter(None, map(shutil.which, BROWSERS)), None) or playwright.chromium.executable_path
         if not Path(path).exists():
             without_browser("there is no Chromium on this machine")
-        started = playwright.chromium.launch(executable_path=path, args=[*WITHOUT_SANDBOX, *FAKE_CAMERA])
+        try:
+            started = playwright.chromium.launch(executable_path=path, args=[*WITHOUT_SANDBOX, *FAKE_CAMERA])
+        except Error as error:
+            without_browser(f"{path} does not start ({error.message.splitlines()[0]})")
         yield started
         started.close()
 
