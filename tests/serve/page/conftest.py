@@ -122,8 +122,9 @@ def without_browser(reason):
 # own: so it ends with the file.
 @pytest.fixture(scope="module")
 def browser():
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import Error, expect, sync_playwright
 
+    expect.set_options(timeout=15_000)  # a busy machine takes its time
     with sync_playwright() as playwright:
         path = next(filter(None, map(shutil.which, BROWSERS)), None) or playwright.chromium.executable_path
         if not Path(path).exists():

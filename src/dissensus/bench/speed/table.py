@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rich import box
+from rich.console import Group, RenderableType
+from rich.markup import escape
 from rich.table import Table
 
 __all__ = ["markdown", "terminal"]
@@ -12,14 +15,23 @@ __all__ = ["markdown", "terminal"]
 HEADS = ("what", "ours", "other", "unit", "times better", "compared with", "hardware")
 
 
-def terminal(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """For rich."""
-    table = Table(title="Speed")
-    for head in HEADS:
-        table.add_column(head, justify="right" if head in ("ours", "other", "times better") else "left")
-    for row in rows:
-        table.add_row(*_cells(row), style=None if row["ratio"] >= 1 else "yellow")
-    return table
+def terminal(rows: Sequence[Mapping[str, Any]]) -> Group:
+    """For rich, narrow enough for 80 columns: a table for each hardware."""
+    tables: list[RenderableType] = []
+    for hardware in dict.fromkeys(row["hardware"] for row in rows):
+        table = Table(title=f"Speed, {hardware}", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
+        table.add_column("what, and beside what")
+        for head in ("ours", "other", "times"):
+            table.add_column(head, justify="right", no_wrap=True)
+        for row in rows:
+            if row["hardware"] == hardware:
+                name, ours, other, unit, ratio, beside, _ = _cells(row)
+                style = None if row["ratio"] >= 1 else "yellow"
+                table.add_row(
+                    f"{name}\n  [dim]{escape(beside)}[/dim]", f"{ours}\n{unit}", other, ratio, style=style
+                )
+        tables += [table, ""]
+    return Group(*tables)
 
 
 def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
