@@ -229,7 +229,12 @@ function tidy() {
     : "";
 }
 
-const announce = (words) => (find("announcer").textContent = words);
+let settled; // what the slider will say once it rests, unless something newer is said
+
+function announce(words) {
+  clearTimeout(settled);
+  find("announcer").textContent = words;
+}
 
 function complain(message) {
   find("trouble").textContent = message;
@@ -265,11 +270,10 @@ function askKey(message) {
 
 // --- wiring
 
-let settled;
 point.addEventListener("change", () => {
   decide();
   clearTimeout(settled); // a slider on the move is not read out
-  settled = setTimeout(() => cards.length && announce(find("outcome").textContent), 700);
+  if (cards.length) settled = setTimeout(() => announce(find("outcome").textContent), 700);
 });
 traffic.onNews = () => gate && showOutcome(calibration.threshold(point.rate));
 traffic.onReplaced = () => {
