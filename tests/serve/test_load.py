@@ -71,12 +71,15 @@ def test_memory_does_not_grow_with_requests(serving, folder, numbers):
         ask = lambda: found.client.post("/score", json={"rows": numbers[:8].tolist()})  # noqa: E731
         for _ in range(65):  # beyond the window of recent decisions
             ask()
-        gc.collect()
-        before = len(gc.get_objects())
-        for _ in range(100):
-            ask()
-        gc.collect()
-        assert len(gc.get_objects()) - before < 50
+        growth = []
+        for _ in range(3):  # what other threads make meanwhile may spoil a count, but a leak is in all of them
+            gc.collect()
+            before = len(gc.get_objects())
+            for _ in range(100):
+                ask()
+            gc.collect()
+            growth.append(len(gc.get_objects()) - before)
+        assert min(growth) < 50
 
 
 def test_the_clients_notice_wrong_answers_and_lost_requests(serving, folder, questions):
