@@ -72,7 +72,7 @@ def test_memory_does_not_grow_with_requests(serving, folder, numbers):
         for _ in range(65):  # beyond the window of recent decisions
             ask()
         growth = []
-        for _ in range(3):  # what other threads make meanwhile may spoil a count, but a leak is in all of them
+        for _ in range(3):  # other threads may spoil a count, but a leak is in all of them
             gc.collect()
             before = len(gc.get_objects())
             for _ in range(100):
