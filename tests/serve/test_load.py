@@ -71,15 +71,13 @@ def test_memory_does_not_grow_with_requests(serving, folder, numbers):
         ask = lambda: found.client.post("/score", json={"rows": numbers[:8].tolist()})  # noqa: E731
         for _ in range(65):  # beyond the window of recent decisions
             ask()
-        growth = []
-        for _ in range(3):  # other threads may spoil a count, but a leak is in all of them
-            gc.collect()
-            before = len(gc.get_objects())
-            for _ in range(100):
-                ask()
-            gc.collect()
-            growth.append(len(gc.get_objects()) - before)
-        assert min(growth) < 50
+        gc.collect()
+        before = len(gc.get_objects())
+        for _ in range(600):
+            ask()
+        gc.collect()
+        # An event loop keeps up to a hundred timers of requests that are over, each with a context.
+        assert len(gc.get_objects()) - before < 300
 
 
 def test_the_clients_notice_wrong_answers_and_lost_requests(serving, folder, questions):

@@ -1,7 +1,6 @@
 """Handing over pictures, and what the page says about them."""
 
 import base64
-import re
 
 import numpy as np
 import pytest
@@ -77,7 +76,7 @@ def test_a_corrupt_file_spoils_nothing_but_itself(visit, clothes, file):
         expect(seen.card(name).locator(".verdict strong")).to_have_text("Could not be read")
         assert len(seen.card(name).locator(".meaning").inner_text()) > 15
     expect(seen.page.locator("#announcer")).to_have_text(
-        re.compile(r"1 input answered: (0 flagged, 1 pass|1 flagged, 0 pass)\. 3 inputs got no answer\.")
+        "1 input answered: 0 flagged, 1 pass. 3 inputs got no answer."
     )
 
 
