@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import ctypes
 import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+
+from dissensus.process_wide import ProcessWide
 
 __all__ = ["steady_memory"]
 
@@ -21,31 +22,18 @@ _KEPT = 1 << 30  # free memory above which glibc gives some back
 # Left alone, glibc moves both thresholds up with what a process frees, to these at the most.
 _LARGEST_MMAP_THRESHOLD, _LARGEST_TRIM_THRESHOLD = 32 << 20, 64 << 20
 
-_lock = threading.Lock()
-_inside = 0
-
 
 @contextmanager
-def steady_memory() -> Iterator[None]:
-    """Up to a gigabyte of free memory stays in the process until the last such block ends."""
-    global _inside
+def _kept() -> Iterator[None]:
     library = _glibc()
     if library is None:
         yield
         return
-    with _lock:
-        if _inside == 0:
-            library.mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
-            library.mallopt(_M_TRIM_THRESHOLD, _KEPT)
-        _inside += 1
-    try:
-        yield
-    finally:
-        with _lock:
-            _inside -= 1
-            if _inside == 0:
-                library.mallopt(_M_TRIM_THRESHOLD, _LARGEST_TRIM_THRESHOLD)
-                library.malloc_trim(0)
+    library.mallopt(_M_MMAP_THRESHOLD, _LARGEST_MMAP_THRESHOLD)
+    library.mallopt(_M_TRIM_THRESHOLD, _KEPT)
+    yield
+    library.mallopt(_M_TRIM_THRESHOLD, _LARGEST_TRIM_THRESHOLD)
+    library.malloc_trim(0)
 
 
 def _glibc() -> ctypes.CDLL | None:
@@ -53,3 +41,7 @@ def _glibc() -> ctypes.CDLL | None:
         return None
     library = ctypes.CDLL(None)
     return library if hasattr(library, "gnu_get_libc_version") else None
+
+
+steady_memory = ProcessWide(_kept)
+"""A block in which up to a gigabyte of free memory stays in the process."""

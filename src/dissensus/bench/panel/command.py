@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dissensus.bench.seeds import parse_seeds
+
 __all__ = ["bench_panel"]
 
 
@@ -55,10 +57,7 @@ def bench_panel(
 
     console = Console()
     where = output or Path("results") / ("panel-quick" if quick else "panel")
-    try:
-        numbers = [int(number) for number in seeds.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--seeds takes whole numbers separated by commas, not {seeds!r}") from None
+    numbers = parse_seeds(seeds)
     if vary and not select:
         raise typer.BadParameter("--vary is for --select")
     if regret and (select or ablate):

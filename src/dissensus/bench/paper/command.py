@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from dissensus.bench.seeds import parse_seeds
+
 __all__ = ["bench_paper"]
 
 
@@ -53,10 +55,7 @@ def bench_paper(
 
     console = Console()
     where = output or Path("results") / ("paper-quick" if quick else "paper")
-    try:
-        numbers = [int(number) for number in seeds.split(",")]
-    except ValueError:
-        raise typer.BadParameter(f"--seeds takes whole numbers separated by commas, not {seeds!r}") from None
+    numbers = parse_seeds(seeds)
     try:
         from dissensus.bench.devices import find_device
         from dissensus.bench.paper.benchmarks import expand
