@@ -4,5 +4,5 @@ from __future__ import annotations
 
 __all__ = ["STATISTIC"]
 
-STATISTIC = "kl"
+STATISTIC = "fused"
 """``"fused"``, or a name from ``dissensus.scores.SCORES``."""

@@ -10,8 +10,8 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from dissensus import BayesianVAE
-from dissensus.data import code_length, split
-from dissensus.detector.fused import DEPTH, LEADING, OF_IMAGES, PARTS, fused_score
+from dissensus.data import image_statistic_names, image_statistics, split
+from dissensus.detector.fused import DEPTH, LEADING, PARTS, fused_score, fused_statistics
 from dissensus.errors import ArtifactError, CalibrationWarning
 from dissensus.evaluation import auroc
 from dissensus.inspection import assess
@@ -34,7 +34,7 @@ def everything_known(gate, inputs):
     data = to_tensor(inputs if gate.standardiser_ is None else gate.standardiser_(inputs))
     others = input_statistics(gate.vae_, gate.draws_, data)
     if inputs.ndim == 4:
-        others["code-length"] = code_length(inputs)
+        others |= image_statistics(inputs)
     return gate.log_likelihoods(inputs).values, others
 
 
@@ -46,8 +46,7 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
     count = len(known)
     shares = {"train": 0.8, "validation": 0.05, "calibration": 0.15}
     parts = split(count, shares, seed=0)
-    names = (*PARTS, *OF_IMAGES) if kind == "pictures" else PARTS
-    fused = Fused(names, depth=DEPTH, leading=LEADING)
+    fused = Fused(fused_statistics(known.shape[1:]), depth=DEPTH, leading=LEADING)
     fused.fit(*everything_known(gate, known[parts["validation"]]))
     some = known[:20]
     np.testing.assert_allclose(-gate.score_samples(some), fused(*everything_known(gate, some)), rtol=1e-6)
@@ -57,15 +56,17 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
 
 def test_what_is_fused_is_known():
     assert set(PARTS) <= {*SCORES, *STATISTICS}
-    assert {*PARTS, *OF_IMAGES, *SCORES, *STATISTICS, "fused"} <= set(MEANINGS)
-    assert fused_score(images=False).least_draws == 2
+    assert {*fused_statistics((32, 32, 3)), *SCORES, *STATISTICS, "fused"} <= set(MEANINGS)
+    assert fused_score((4,)).least_draws == 2
 
 
 def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
     gate, floats = gate_of("pictures"), (pictures[:9] / 255).astype(np.float32)
-    expected = code_length(pictures[:9])
-    np.testing.assert_array_equal(gate.statistics(floats)["code-length"], expected)
-    np.testing.assert_array_equal(gate.statistics(floats * 0.9999)["code-length"], expected)
+    expected = image_statistics(pictures[:9, ..., None])
+    for almost in (floats, floats * 0.9999):
+        found = gate.statistics(almost)
+        for name, values in expected.items():
+            np.testing.assert_array_equal(found[name], values)
     np.testing.assert_allclose(gate.score_samples(floats), gate.score_samples(pictures[:9]), rtol=1e-4)
 
 
@@ -73,7 +74,7 @@ def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
 def test_every_statistic_is_given_and_none_depends_on_company(gate_of, inputs, kind):
     gate, some = gate_of(kind, variant=2), inputs[kind][:8]
     found = gate.statistics(some)
-    images = {"code-length"} if kind == "pictures" else set()
+    images = set(image_statistic_names((*some.shape[1:], 1))) if kind == "pictures" else set()
     assert set(found) == {"fused", "whitened"} | OF_MATRIX | set(STATISTICS) | images
     assert next(iter(found)) == "fused"
     np.testing.assert_array_equal(found["fused"], -gate.score_samples(some))

@@ -26,7 +26,9 @@ def test_other_weights_go_into_the_same_buffers():
     decoder, other = decoder_of((1, 28, 28)), decoder_of((1, 28, 28), seed=2)
     form = SubpixelDecoder(decoder, torch.float32)
     addresses = {name: buffer.data_ptr() for name, buffer in form.named_buffers()}
+    before = {name: weight.clone() for name, weight in decoder.named_parameters()}
     form.copy_from(other)
+    assert all(torch.equal(before[name], weight) for name, weight in decoder.named_parameters())
     z = torch.randn(3, 5, generator=torch.Generator().manual_seed(1))
     torch.testing.assert_close(form(z), other(z), rtol=1e-4, atol=1e-5)
     assert addresses == {name: buffer.data_ptr() for name, buffer in form.named_buffers()}

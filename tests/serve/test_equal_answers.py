@@ -19,9 +19,10 @@ def assert_equal(found, decisions):
 
 
 def test_pictures(asked, library, pictures, as_png):
-    answer = asked.score([as_png(picture) for picture in pictures[:10]], gate="pictures")
+    shown = np.concatenate([pictures[:9], 255 - pictures[9:10]])
+    answer = asked.score([as_png(picture) for picture in shown], gate="pictures")
     assert answer.status_code == 200
-    decisions = library["pictures"].decide(pictures[:10])
+    decisions = library["pictures"].decide(shown)
     assert_equal(columns(answer), decisions)
     assert decisions.flagged.any() != decisions.flagged.all()  # or nothing was shown
 

@@ -29,17 +29,20 @@ from dissensus.data.outliers import (
 )
 from dissensus.data.sample import digits, load_sample
 from dissensus.data.sources import open_inputs
+from dissensus.data.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.data.splits import FRACTIONS, hold_out_classes, split
 from dissensus.data.svhn import read_svhn
 from dissensus.data.table_encoder import TableEncoder
 from dissensus.data.tables import TABLE_SUFFIXES, Table, TableFile, is_table
 from dissensus.data.validation import MINIMAL_SIDE, check_images
+from dissensus.data.without_model import image_statistic_names, image_statistics
 
 __all__ = [
     "DATASET_NAMES",
     "FRACTIONS",
     "MADE_UP",
     "MINIMAL_SIDE",
+    "SPECTRUM",
     "TABLE_SUFFIXES",
     "ArrayStream",
     "Chunk",
@@ -63,6 +66,8 @@ __all__ = [
     "flipped",
     "gaussian_noise",
     "hold_out_classes",
+    "image_statistic_names",
+    "image_statistics",
     "image_suffixes",
     "inverted",
     "is_pattern",
@@ -79,6 +84,8 @@ __all__ = [
     "read_svhn",
     "rotated",
     "shuffled_patches",
+    "spectrum",
+    "spectrum_names",
     "split",
     "uniform_noise",
 ]

@@ -263,7 +263,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             device=find_device(self.device),
         )
         self.statistic_ = self.statistic
-        self.score_ = make_score(self.statistic_, images=len(self.input_shape_) == 3)
+        self.score_ = make_score(self.statistic_, self.input_shape_)
         if isinstance(self.score_, Fused | FittedScore):
             measure(self, validation).fit(self.score_)
         self.calibration_statistics_ = every_statistic(

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from dissensus.data import image_statistic_names
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import STATISTICS
 from dissensus.scores import SCORES, Fused
 
-__all__ = ["CODE_LENGTH", "fused_from_config", "fused_score", "fused_to_config"]
-
-CODE_LENGTH = "code-length"
+__all__ = ["fused_from_config", "fused_score", "fused_statistics", "fused_to_config"]
 
 PARTS = (
     "whitened",
@@ -24,13 +23,20 @@ PARTS = (
     "reconstruction-spread",
     "pixel-variance",
 )
-OF_IMAGES = (CODE_LENGTH,)  # the code of a row of numbers is mostly the noise in their last digits
-DEPTH, LEADING = "mixture", ("whitened", "corrected-ll")
+DEPTH, LEADING = "mixture", ("corrected-ll",)
 
 
-def fused_score(*, images: bool) -> Fused:
-    """The recommended fusion, to be fitted."""
-    return Fused((*PARTS, *OF_IMAGES) if images else PARTS, depth=DEPTH, leading=LEADING)
+def fused_statistics(shape: Sequence[int]) -> tuple[str, ...]:
+    """What is fused for inputs (H, W, C) or (D,).
+
+    Rows are not coded: a row of numbers is to a coder mostly the noise in their last digits.
+    """
+    return (*PARTS, *image_statistic_names(shape)) if len(shape) == 3 else PARTS
+
+
+def fused_score(shape: Sequence[int]) -> Fused:
+    """The recommended fusion for inputs (H, W, C) or (D,), to be fitted."""
+    return Fused(fused_statistics(shape), depth=DEPTH, leading=LEADING)
 
 
 def fused_to_config(fused: Fused) -> dict[str, Any]:
@@ -42,10 +48,10 @@ def fused_to_config(fused: Fused) -> dict[str, Any]:
     }
 
 
-def fused_from_config(config: Mapping[str, Any], *, images: bool) -> Fused:
-    """The inverse, for a detector of images or of rows."""
+def fused_from_config(config: Mapping[str, Any], shape: Sequence[int]) -> Fused:
+    """The inverse, for a detector of inputs (H, W, C) or (D,)."""
     names: Sequence[Any] = config["statistics"]
-    known = {*SCORES, *STATISTICS} | (set(OF_IMAGES) if images else set())
+    known = {*SCORES, *STATISTICS, *fused_statistics(shape)}
     unknown = [name for name in names if not isinstance(name, str) or name not in known]
     if unknown:
         raise ArtifactError(

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import code_length
-from dissensus.detector.fused import CODE_LENGTH
+from dissensus.data import image_statistics
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
 from dissensus.likelihood import input_statistics
@@ -55,7 +54,7 @@ def measure(
     if isinstance(gate.score_, Fused):
         others = input_statistics(gate.vae_, gate.draws_, data, device=find_device(gate.device))
         if inputs.ndim == 4:
-            others[CODE_LENGTH] = code_length(_as_bytes(inputs))
+            others |= image_statistics(inputs)
     return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
 
 
@@ -66,10 +65,3 @@ def every_statistic(
     return statistics_of(
         *measure(gate, inputs, on_progress=on_progress, stage=stage), own=gate.statistic_, score=gate.score_
     )
-
-
-def _as_bytes(images: NDArray[Any]) -> NDArray[np.uint8]:
-    """Images as uint8: floats in [0, 1] are rounded to the nearest of 256 levels."""
-    if images.dtype == np.uint8:
-        return images
-    return np.rint(255 * images.astype(np.float64)).astype(np.uint8)

@@ -107,11 +107,10 @@ def _score(
     detector: BayesianVAE, config: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> Score | Fused:
     """The detector's score with what it has learnt, shown to work for as many draws as there are."""
-    images = len(detector.input_shape_) == 3
     if detector.statistic_ == FUSED:
-        own: Score | Fused = fused_from_config(config["fused"], images=images)
+        own: Score | Fused = fused_from_config(config["fused"], detector.input_shape_)
     else:
-        own = make_score(detector.statistic_, images=images)
+        own = make_score(detector.statistic_, detector.input_shape_)
     if isinstance(own, Fused | FittedScore):
         own.restore({n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")})
         names = own.statistics if isinstance(own, Fused) else ()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from dissensus.detector.fused import fused_score
 from dissensus.errors import SettingsError
 from dissensus.scores import SCORES, Fused, Score, score
@@ -15,14 +17,14 @@ def check_statistic(name: str, draws: int) -> None:
     """Refuses a name that there is not, and fewer draws than it takes."""
     if not isinstance(name, str) or name not in (FUSED, *SCORES):
         raise SettingsError(f"there is no score {name!r}; choose one of {', '.join((*SCORES, FUSED))}")
-    least = fused_score(images=False).least_draws if name == FUSED else SCORES[name].least_draws
+    least = fused_score((1,)).least_draws if name == FUSED else SCORES[name].least_draws
     if draws < least:
         raise SettingsError(f"the statistic {name!r} needs at least two draws, got draws={draws}")
 
 
-def make_score(name: str, *, images: bool) -> Score | Fused:
-    """The score of that name; one that must be fitted comes new and unfitted."""
-    return fused_score(images=images) if name == FUSED else score(name)
+def make_score(name: str, shape: Sequence[int]) -> Score | Fused:
+    """The score of that name for inputs (H, W, C) or (D,); one that must be fitted comes new and unfitted."""
+    return fused_score(shape) if name == FUSED else score(name)
 
 
 def describe_statistic(name: str, own: Score | Fused) -> str:

@@ -15,10 +15,10 @@ from torch import Tensor
 from dissensus.errors import SettingsError
 from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
+from dissensus.likelihood.rows import Rows
 from dissensus.likelihood.scorer import MakeScorer, tile_scorer
-from dissensus.likelihood.workspace import use_weights, workspace
+from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE
-from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
@@ -89,29 +89,16 @@ def log_likelihoods(
 
     def scored(own_draws: Sequence[int], inputs: slice) -> Iterator[tuple[int, int]]:
         """Fills in some draws of some inputs; yields a draw and how many more of its inputs are done."""
-        part = data[inputs]
         with (
             workspace(vae, device) as own,  # first: what is made in inference mode can be used nowhere else
             torch.inference_mode(),
             full_precision(),
         ):
-            score = scorer(own, noise)
-            encoder = None
-            for draw in own_draws:
-                if encoder != (encoder := int(draws.encoder_of[draw])):
-                    use_weights(own.encoder, draws.encoder_weights(encoder), device)
-                    encoded = [torch.stack(own.encode(tile)) for _, tile in _tiles(part, size, device)]
-                    codes = torch.cat(encoded, dim=1)
-                use_weights(own.decoder, draws.decoder_weights(draw), device)
-                score.load()
-                # On the device until the draw is done: to fetch every tile would make a GPU wait.
-                row = torch.empty(2, len(part), dtype=torch.float64, device=device)
-                for rows, tile in _tiles(part, size, device):
-                    mean, log_std = codes[:, rows.start : rows.start + size]
-                    row[:, rows] = torch.stack(score(tile, mean, log_std))[:, : rows.stop - rows.start]
-                    if rows.stop == len(part):
-                        values[draw, inputs], errors[draw, inputs] = row.cpu()
-                    yield draw, rows.stop - rows.start
+            rows = Rows(own, draws, data[inputs], noise, size=size, scorer=scorer)
+            for draw, count, row in rows.scored(own_draws):
+                if row is not None:
+                    values[draw, inputs], errors[draw, inputs] = row
+                yield draw, count
 
     by_encoder = [draw for _, own in draws.by_encoder() for draw in own.tolist() if draw in missing]
     left = dict.fromkeys(by_encoder, len(data))
@@ -175,13 +162,3 @@ def _shared(
     ]
     # One thread each, whatever the number of cores: so the bits do not depend on it.
     return side_by_side(works, threads=1)
-
-
-def _tiles(data: Tensor, size: int, device: torch.device) -> Iterator[tuple[slice, Tensor]]:
-    """Row ranges with their inputs, always of one shape: the last tile is filled up with its first row."""
-    for start in range(0, len(data), size):
-        tile = data[start : start + size]
-        rows = slice(start, start + len(tile))
-        if len(tile) < size:
-            tile = torch.cat([tile, tile[:1].expand(size - len(tile), *tile.shape[1:])])
-        yield rows, unit_scale(tile.to(device))

@@ -15,7 +15,10 @@ __all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "ti
 
 
 class TileScorer(Protocol):
-    """Inputs x (n, *S) with their encoding, mean and log σ (n, Z) each → log p̂ (n,) and its error (n,)."""
+    """Inputs x (n, *S) with their encoding, mean and log σ (n, Z) each → log p̂ (n,) and its error (n,).
+
+    What does not come out finite is scored again by the :class:`ReferenceScorer`.
+    """
 
     def load(self) -> None:
         """Called whenever the decoder has been given other weights."""

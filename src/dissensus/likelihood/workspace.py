@@ -12,9 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.models import VAE
-from dissensus.posterior import load_weights
 
-__all__ = ["use_weights", "workspace"]
+__all__ = ["on_device", "use_weights", "workspace"]
 
 _Key = tuple[torch.device, tuple[int, ...]]
 
@@ -54,12 +53,21 @@ def _take_over_the_rest(own: VAE, vae: VAE) -> None:
                     state[name].copy_(value)
 
 
+@torch.no_grad()
 def use_weights(module: nn.Module, weights: Mapping[str, Tensor], device: torch.device) -> None:
     """Gives a module named weights: on a CPU without a copy, elsewhere into the module's own memory."""
-    if device.type != "cpu":
-        load_weights(module, weights)
-        return
     for name, parameter in module.named_parameters():
-        if name in weights:
-            own = weights[name]
+        if name not in weights:
+            continue
+        own = weights[name]
+        if device.type == "cpu":
             parameter.data = own if own.dtype == parameter.dtype else own.to(parameter.dtype)
+        else:
+            parameter.copy_(on_device(own, device))
+
+
+def on_device(tensor: Tensor, device: torch.device) -> Tensor:
+    """The tensor there, without waiting: a GPU takes pinned memory when its work before that is done."""
+    if device.type == "cuda" and tensor.device.type == "cpu":
+        return tensor.pin_memory().to(device, non_blocking=True)
+    return tensor.to(device)

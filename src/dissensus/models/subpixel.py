@@ -41,7 +41,7 @@ class SubpixelDecoder(nn.Module):
         for number, layer in enumerate(_transposed(decoder)):
             self.register_buffer(f"taps{number}", _taps(*layer.weight.shape[:2]).to(device))
         for name, tensor in self._rearranged(decoder).items():
-            self.register_buffer(name, tensor)
+            self.register_buffer(name, tensor.clone())  # some would share the decoder's memory
 
     @staticmethod
     def fits(decoder: nn.Module) -> bool:
@@ -68,11 +68,13 @@ class SubpixelDecoder(nn.Module):
         h = h.view(-1, height, width, channels).permute(0, 3, 1, 2)
         for number in range(self.convolutions):
             weight, bias = self.get_buffer(f"kernel{number}"), self.get_buffer(f"kernel_bias{number}")
-            h = F.pixel_shuffle(F.conv2d(h, weight, bias, padding=1), 2)
+            h = F.conv2d(h, weight, bias, padding=1)
             if number < self.convolutions - 1:
-                h = _relu(h).contiguous(memory_format=torch.channels_last)
-        h = h.float()
-        return torch.where(h.isfinite(), h, torch.nan)
+                h = _interleaved(_relu(h), self.dtype)
+            else:
+                # ±∞ becomes NaN: 0·∞ is.
+                h = _interleaved(h.add(h, alpha=0), torch.float32)
+        return h
 
     @torch.no_grad()
     def _rearranged(self, decoder: ConvolutionalDecoder) -> dict[str, Tensor]:
@@ -90,7 +92,7 @@ class SubpixelDecoder(nn.Module):
             kernel = F.pad(layer.weight.flatten(), (1, 0))[self.get_buffer(f"taps{number}")]
             tensors[f"kernel{number}"] = kernel.contiguous(memory_format=torch.channels_last)
             assert layer.bias is not None
-            tensors[f"kernel_bias{number}"] = layer.bias.repeat_interleave(4)
+            tensors[f"kernel_bias{number}"] = layer.bias.repeat(4)
         first = ("dense0", "dense_bias0")
         return {n: t if n in first else t.to(self.dtype) for n, t in tensors.items()}
 
@@ -111,17 +113,28 @@ def _transposed(decoder: ConvolutionalDecoder) -> list[nn.ConvTranspose2d]:
 
 
 def _relu(h: Tensor) -> Tensor:
-    """max(h, 0), but an overflow to −∞ stays visible as NaN instead of becoming an innocent zero."""
-    return torch.where(h == -torch.inf, torch.nan, F.relu(h))
+    """max(h, 0), but an overflow to −∞ stays visible as 0·∞, NaN, instead of becoming an innocent zero."""
+    return F.leaky_relu(h, 0.0)
+
+
+def _interleaved(h: Tensor, dtype: torch.dtype) -> Tensor:
+    """The four kinds of pixel, (B, 2·2·C, H, W), put in their places, (B, C, 2H, 2W), all channels last.
+
+    The kinds come before the channels, so that whole rows of channels are moved.
+    """
+    batch, channels, height, width = h.shape
+    kinds = h.permute(0, 2, 3, 1).reshape(batch, height, width, 2, 2, channels // 4)
+    placed = kinds.transpose(2, 3).to(dtype, memory_format=torch.contiguous_format)
+    return placed.reshape(batch, 2 * height, 2 * width, channels // 4).permute(0, 3, 1, 2)
 
 
 def _taps(channels_in: int, channels_out: int) -> Tensor:
     """Where each weight of the 3×3 kernel (4·out, in, 3, 3) is found in the flat transposed one, plus 1."""
     source = torch.arange(1, channels_in * channels_out * 16 + 1).view(channels_in, channels_out, 4, 4)
-    taps = torch.zeros(channels_out, 2, 2, channels_in, 3, 3, dtype=torch.int64)
+    taps = torch.zeros(2, 2, channels_out, channels_in, 3, 3, dtype=torch.int64)
     for row, row_taps in _TAPS.items():
         for column, column_taps in _TAPS.items():
             for ky, y in row_taps:
                 for kx, x in column_taps:
-                    taps[:, row, column, :, y, x] = source[:, :, ky, kx].T
+                    taps[row, column, :, :, y, x] = source[:, :, ky, kx].T
     return taps.reshape(4 * channels_out, channels_in, 3, 3)

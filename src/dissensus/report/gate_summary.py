@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from dissensus.data import SPECTRUM
+
 if TYPE_CHECKING:
     from dissensus.explain import Standing
     from dissensus.inspection import Assessment, Case
@@ -36,6 +38,7 @@ MEANINGS = {
     "reconstruction-spread": "how far the draws’ reconstructions lie apart",
     "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
     "code-length": "how many bits a lossless coder needs for it",
+    **SPECTRUM,
 }
 
 

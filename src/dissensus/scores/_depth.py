@@ -112,7 +112,8 @@ class MixtureDepth:
             warnings.simplefilter("ignore", ConvergenceWarning)
             mixture.fit(z)
         self.means_ = mixture.means_
-        self.whiteners_ = mixture.precisions_cholesky_.swapaxes(1, 2)
+        # As they come back from a file: another layout in memory would be multiplied with other rounding.
+        self.whiteners_ = np.ascontiguousarray(mixture.precisions_cholesky_.swapaxes(1, 2))
         log_determinants = np.log(np.diagonal(self.whiteners_, axis1=1, axis2=2)).sum(axis=1)
         with np.errstate(divide="ignore"):  # a part that nothing belongs to
             log_shares = np.maximum(np.log(mixture.weights_), -1e3)

@@ -15,7 +15,7 @@ from dissensus.errors import DivergenceError
 from dissensus.likelihood import likelihood_regret
 
 CHOSEN = ("--inliers", "mnist", "--posterior", "sghmc", "--posterior", "ensemble")
-CHEAP = {"fused-gaussian": FUSIONS["fused-gaussian"]}
+CHEAP = {"fused": FUSIONS["fused-gaussian"]}
 
 
 @pytest.fixture(autouse=True)
@@ -53,12 +53,12 @@ def trained(monkeypatch):
 def test_from_nothing_to_tables_and_figures_and_nothing_twice(invoke, tmp_path, trained, monkeypatch):
     measured = invoke(*CHOSEN)
     assert measured.exit_code == 0, measured.output
-    assert "Recommended: sghmc, kl (QUICK" in measured.output
+    assert "Recommended: sghmc, fused (QUICK" in measured.output
     assert trained == ["sghmc", "ensemble"]
     flat = json.loads((tmp_path / "panel.json").read_text())
     assert {row["outliers"] for row in flat} == {"fashion-mnist", "kmnist", "digits", *MADE_UP}
     assert {row["posterior"] for row in flat if row["recommended"]} == {"sghmc"}
-    assert {row["score"] for row in flat if row["recommended"]} == {"kl"}
+    assert {row["score"] for row in flat if row["recommended"]} == {"fused"}
     promised = {"inliers", "outliers", "posterior", "score", "recommended", "seed", "auroc", "kind"}
     assert promised | {"fpr80_in", "fpr95_in", "bh_power"} <= set(flat[0])
     record = json.loads((tmp_path / "records/mnist/sghmc-seed0.json").read_text())
@@ -71,7 +71,7 @@ def test_from_nothing_to_tables_and_figures_and_nothing_twice(invoke, tmp_path, 
     assert len(trained) == 2
     # Another way to score needs no other run.
     path, before = tmp_path / "records/mnist/ensemble-seed0.json", record["scoring"]["fusions"]
-    monkeypatch.setattr(records, "FUSIONS", {**CHEAP, "other": FusedScore(("kl", "std"))})
+    monkeypatch.setattr(records, "FUSIONS", {**CHEAP, "other": FusedScore("draws")})
     assert invoke(*CHOSEN, "--seeds", "0").exit_code == 0
     assert set(json.loads(path.read_text())["scoring"]["fusions"]) == {*before, "other"}
     assert len(trained) == 2
@@ -137,7 +137,7 @@ def test_ablation_changes_one_thing_at_a_time(invoke, tmp_path, trained, monkeyp
     assert (record["axis"], record["value"], record["draws"]) == ("chains", "1", 2)
     text = (tmp_path / "ablation.md").read_text()
     assert "### Which score finds which outliers" in text
-    assert text.index("| 1 kl |") < text.index("| 2 kl |")
+    assert text.index("| 1 fused |") < text.index("| 2 fused |")
 
 
 def test_a_diverged_chain_fails_its_own_record_only(invoke, tmp_path, monkeypatch):

@@ -7,7 +7,7 @@ from dissensus.bench.panel import inputs as module
 from dissensus.bench.panel.inputs import FITTED_ON, FULL, QUICK, load_inputs
 from dissensus.bench.panel.runner import panel_sizes
 from dissensus.bench.panel.sets import INLIER_SETS, expand, kind_of
-from dissensus.data import MADE_UP, code_length
+from dissensus.data import MADE_UP, image_statistics
 from dissensus.errors import DataError, SettingsError
 
 
@@ -59,15 +59,17 @@ def test_held_out_classes_are_the_only_outliers():
     assert not {label[image] for image in images_of(found, "inliers")} & {4, 5}
 
 
-def test_the_seed_chooses_and_code_lengths_are_those_of_the_images():
+def test_the_seed_chooses_and_statistics_are_those_of_the_images():
     first, again, other = (
         load_inputs(INLIER_SETS["svhn"], panel_sizes(quick=True), seed=s) for s in (0, 0, 1)
     )
     assert (first.scored == again.scored).all()
     assert (first.scored != other.scored).any()
     part = first.sections["cifar10"]
-    expected = code_length(first.scored[part].numpy().transpose(0, 2, 3, 1))
-    np.testing.assert_array_equal(first.code_lengths[part], expected)
+    expected = image_statistics(first.scored[part].numpy().transpose(0, 2, 3, 1))
+    assert set(first.image_statistics) == set(expected)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(first.image_statistics[name][part], values)
 
 
 def test_sets_that_are_too_small_are_refused():

@@ -5,12 +5,14 @@ from dissensus.bench.panel.rows import measured_rows
 from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.scores import FUSIONS, PANEL_SCORES, panel_scores
 from dissensus.bench.panel.sets import INLIER_SETS
+from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
 from dissensus.evaluation import auroc, fpr_at_tpr
 from dissensus.likelihood import STATISTICS
 from dissensus.scores import SCORES, Fusion, Whitened, ess_disagreement, input_complexity
 
 SECTIONS = {"fitting": 60, "fusing": 60, "calibration": 60, "inliers": 60, "mnist": 20, "constant": 20}
+IMAGES = ("code-length", "detail-1", "direction-fine")
 FITTED = {"whitened", "relative-std", "typicality", "latent-norm", "latent-scale", "code-length"}
 
 
@@ -23,7 +25,7 @@ def made_up_result(draws=5, regret=False):
     names = [name for name in STATISTICS if name != "latent-spread"]
     return PanelResult(
         matrix=random.normal(-100, 1, (draws, N)) * far,
-        statistics={name: random.gamma(4.0, 1.0, N) * far for name in (*names, "code-length")},
+        statistics={name: random.gamma(4.0, 1.0, N) * far for name in (*names, *IMAGES)},
         sections=sections,
         regret=np.where(np.arange(N) % 2 == 0, far, np.nan) if regret else np.empty(0),
         info={},
@@ -42,8 +44,11 @@ def test_scores_are_what_they_say():
     np.testing.assert_array_equal(found["input-complexity"], input_complexity(result.matrix, bits))
     chosen = FUSIONS["fused-gaussian"]
     values = {**found, **result.statistics}
-    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in chosen.statistics})
+    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in (*PARTS, *IMAGES)})
     np.testing.assert_array_equal(found["fused-gaussian"], fusion(values))
+    assert (FUSIONS["fused"].depth, FUSIONS["fused"].leading) == (DEPTH, LEADING)
+    alone = Fusion(DEPTH).fit({n: result.statistics[n][60:120] for n in IMAGES})
+    np.testing.assert_array_equal(found["fused-images"], alone(result.statistics))
     # Both ends of a two-sided statistic are unusual.
     low, high = np.argmin(bits), np.argmax(bits)
     assert min(found["code-length"][[low, high]]) > np.quantile(found["code-length"], 0.8)
@@ -52,7 +57,7 @@ def test_scores_are_what_they_say():
 @pytest.mark.parametrize(
     ("section", "learns"),
     [
-        ("fitting", FITTED | set(FUSIONS)),
+        ("fitting", FITTED | set(FUSIONS) - {"fused-images"}),
         ("fusing", set(FUSIONS)),
         ("calibration", set()),
         ("inliers", set()),
@@ -75,11 +80,9 @@ def test_nothing_is_learnt_from_other_sections(section, learns):
 
 def test_only_what_is_asked_for_is_found():
     result = made_up_result()
-    assert list(panel_scores(result, ["kl", "fused-mixture"])) == ["kl", "fused-mixture"]
+    assert list(panel_scores(result, ["kl", "fused"])) == ["kl", "fused"]
     everything = panel_scores(result)
-    np.testing.assert_array_equal(
-        panel_scores(result, ["fused-mixture"])["fused-mixture"], everything["fused-mixture"]
-    )
+    np.testing.assert_array_equal(panel_scores(result, ["fused"])["fused"], everything["fused"])
     with pytest.raises(SettingsError, match="no score 'nonsense'"):
         panel_scores(result, ["nonsense"])
 
@@ -87,7 +90,7 @@ def test_only_what_is_asked_for_is_found():
 def test_a_single_draw_has_no_disagreement():
     found = panel_scores(made_up_result(draws=1))
     assert {"mean-ll", "typicality", "latent-norm"} <= set(found)
-    assert not {"ess", "whitened", "fused-mixture"} & set(found)
+    assert not {"ess", "whitened", "fused"} & set(found)
     assert all(entry.least_draws == 1 for name, entry in SCORES.items() if name in found)
 
 

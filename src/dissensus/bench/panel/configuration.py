@@ -104,7 +104,7 @@ RECOMMENDED = Configuration(
     chains=2,
     draws=20,
     samples=16,
-    score="kl",
+    score="fused",
 )
 
 POSTERIOR_RUNS: Mapping[str, Mapping[str, Any]] = MappingProxyType(

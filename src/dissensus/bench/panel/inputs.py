@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.bench.panel.sets import InlierSet
-from dissensus.data import MADE_UP, code_length, digits, hold_out_classes, load_dataset, make_up
+from dissensus.data import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
 from dissensus.errors import DataError
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
@@ -76,10 +76,10 @@ class Inputs:
     """``fitting``, ``fusing``, ``calibration``, ``inliers``, then the outliers by name."""
 
     @cached_property
-    def code_lengths(self) -> NDArray[np.float64]:
-        """In bits (N,), of all sections: the same for every posterior."""
+    def image_statistics(self) -> dict[str, NDArray[np.float64]]:
+        """Those that need no model (N,), by name, of all sections: the same for every posterior."""
         images = self.scored.permute(0, 2, 3, 1).cpu().numpy()
-        return code_length(np.ascontiguousarray(images))
+        return image_statistics(np.ascontiguousarray(images))
 
 
 def load_inputs(

@@ -18,6 +18,7 @@ from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.runs import RunKey
 from dissensus.bench.panel.scores import FUSIONS, PANEL_SCORES
 from dissensus.bench.records import records_of_kind
+from dissensus.detector.fused import PARTS
 from dissensus.evaluation import environment, write_record
 
 __all__ = ["Folder", "Task", "is_measured", "matrix_path", "read_rows", "record_path", "write_measurement"]
@@ -116,12 +117,13 @@ def _recommended_score(task: Task) -> str | None:
 def _scoring() -> dict[str, Any]:
     """What the numbers depend on beside the run."""
     fusions = {
-        name: {"statistics": list(each.statistics), "depth": each.depth, "leading": list(each.leading)}
+        name: {"of": each.of, "depth": each.depth, "leading": list(each.leading)}
         for name, each in FUSIONS.items()
     }
     return {
         "scores": list(PANEL_SCORES),
         "fusions": fusions,
+        "fused_of_draws": list(PARTS),
         "false_discovery_rate": FALSE_DISCOVERY_RATE,
         "mixes": MIX,
     }

@@ -129,8 +129,8 @@ def execute(
     seconds = {"training": clock.lap()}
     watched = run_diagnostics(draws)
     regret = _regret(vae, draws, inputs, first.sizes.regret, seed=first.seed)
-    code_lengths = inputs.code_lengths
-    seconds["regret and code lengths"] = clock.lap()
+    without_model = inputs.image_statistics
+    seconds["regret and image statistics"] = clock.lap()
     matrices: dict[tuple[int, str], tuple[NDArray[np.float64], dict[str, float | None]]] = {}
     for key in keys:
         chosen = key.configuration
@@ -162,7 +162,7 @@ def execute(
             key,
             PanelResult(
                 matrix=matrix[rows],
-                statistics={**statistics, "code-length": code_lengths},
+                statistics={**statistics, **without_model},
                 sections=inputs.sections,
                 regret=regret,
                 info=info,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.bench.panel.run_result import PanelResult
+from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
 from dissensus.likelihood import STATISTICS
 from dissensus.scores import SCORES, FittedScore, Fusion, input_complexity, score
@@ -21,28 +23,25 @@ Scores = dict[str, NDArray[np.float64]]
 
 @dataclass(frozen=True)
 class FusedScore:
-    """A candidate for the recommended score: arguments of :class:`dissensus.scores.Fusion`."""
+    """A candidate for the recommended score: what is fused, and how (:class:`dissensus.scores.Fusion`)."""
 
-    statistics: tuple[str, ...]
-    """Names of scores of the matrix and of statistics of the inputs; the fusion itself is two-sided."""
-    depth: str = "mixture"
-    leading: tuple[str, ...] = ("whitened",)
+    of: Literal["all", "draws", "images"]
+    """Statistics of the draws, of the images without any model, or all of them."""
+    depth: str = DEPTH
+    leading: tuple[str, ...] = LEADING
 
-
-_FEW = ("whitened", "mean-ll", "kl", "latent-norm", "latent-scale")
-_MORE = (*_FEW, "std", "corrected-ll", "pixel-variance", "reconstruction")
 
 FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
     {
-        "fused-gaussian": FusedScore(_FEW, "gaussian"),
-        "fused-mixture": FusedScore(_FEW),
-        "fused-neighbours": FusedScore(_FEW, "neighbours"),
-        "fused-mixture-even": FusedScore(_FEW, leading=()),
-        "fused-mixture-more": FusedScore(_MORE),
-        "fused-mixture-coded": FusedScore((*_MORE, "code-length")),
+        "fused": FusedScore("all"),
+        "fused-even": FusedScore("all", leading=()),
+        "fused-gaussian": FusedScore("all", "gaussian"),
+        "fused-neighbours": FusedScore("all", "neighbours"),
+        "fused-draws": FusedScore("draws"),
+        "fused-images": FusedScore("images", leading=()),
     }
 )
-"""Fused scores by name."""
+"""Fused scores by name: the detector's own, then it with another density or with fewer statistics."""
 
 TWO_SIDED = (*(name for name, each in STATISTICS.items() if each.tails == "both"), "code-length")
 ONE_SIDED = tuple(name for name, each in STATISTICS.items() if each.tails == "upper")
@@ -60,23 +59,25 @@ def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scor
     if unknown:
         raise SettingsError(f"there is no score {unknown[0]!r}; choose one of {', '.join(PANEL_SCORES)}")
     wanted = set(PANEL_SCORES if only is None else only)
-    ingredients = wanted | {
-        name for fused, each in FUSIONS.items() if fused in wanted for name in each.statistics
-    }
-    raw = _of_the_matrix(result, ingredients)
-    raw |= {name: values for name, values in result.statistics.items() if name in ingredients}
+    fusions = {name: _fused_names(each, result) for name, each in FUSIONS.items() if name in wanted}
+    raw = _of_the_matrix(result, wanted.union(*fusions.values())) | dict(result.statistics)
     found = {name: values for name, values in raw.items() if name in wanted and name not in TWO_SIDED}
     if "input-complexity" in wanted:
         found["input-complexity"] = input_complexity(result.matrix, result.statistics["code-length"])
     for name in wanted.intersection(TWO_SIDED, raw):
-        alone = FusedScore((name,), "gaussian", leading=())
-        found[name] = _fused(alone, raw, result.sections["fitting"])
-    for name, fused in FUSIONS.items():
-        if name in wanted and set(fused.statistics) <= set(raw):
-            found[name] = _fused(fused, raw, result.sections["fusing"])
+        found[name] = _fused(Fusion("gaussian"), (name,), raw, result.sections["fitting"])
+    for name, names in fusions.items():
+        if set(names) <= set(raw):
+            fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].leading)
+            found[name] = _fused(fusion, names, raw, result.sections["fusing"])
     if "likelihood-regret" in wanted and len(result.regret):
         found["likelihood-regret"] = result.regret
     return {name: found[name] for name in PANEL_SCORES if name in found}
+
+
+def _fused_names(fused: FusedScore, result: PanelResult) -> tuple[str, ...]:
+    without_model = tuple(name for name in result.statistics if name not in STATISTICS)
+    return {"all": (*PARTS, *without_model), "draws": PARTS, "images": without_model}[fused.of]
 
 
 def _of_the_matrix(result: PanelResult, names: set[str]) -> Scores:
@@ -90,7 +91,6 @@ def _of_the_matrix(result: PanelResult, names: set[str]) -> Scores:
     return found
 
 
-def _fused(fused: FusedScore, values: Scores, inliers: slice) -> NDArray[np.float64]:
-    chosen = {name: values[name] for name in fused.statistics}
-    fusion = Fusion(fused.depth, fused.leading).fit({name: each[inliers] for name, each in chosen.items()})
-    return fusion(chosen)
+def _fused(fusion: Fusion, names: Sequence[str], values: Scores, inliers: slice) -> NDArray[np.float64]:
+    chosen = {name: values[name] for name in names}
+    return fusion.fit({name: each[inliers] for name, each in chosen.items()})(chosen)

@@ -30,7 +30,7 @@ from dissensus.posterior import WeightDraws
 __all__ = ["measure_decoding"]
 
 BATCH = 256  # images at a time, the straightforward way
-WIDE_SHARE = 8  # how much dearer a 256-way head is: so many fewer images show its rate as well
+WIDE_SHARE = 16  # how much dearer a 256-way head is: so many fewer images show its rate as well
 
 
 class Point(NamedTuple):

@@ -1,0 +1,111 @@
+"""Rows of the matrix: inputs under one draw after the other, in tiles of one fixed shape."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from dissensus.likelihood.scorer import MakeScorer, ReferenceScorer, TileScorer
+from dissensus.likelihood.workspace import on_device, use_weights
+from dissensus.models import VAE
+from dissensus.models.inputs import unit_scale
+from dissensus.posterior import WeightDraws
+
+__all__ = ["Rows"]
+
+# Draws that are begun before the first of them is waited for: a GPU should never be without work.
+AHEAD = {"cpu": 0, "cuda": 1}
+
+
+class Row(NamedTuple):
+    """What there is of a draw: its inputs' encodings, mean and log σ (2, n, Z), and what was found (2, n)."""
+
+    draw: int
+    codes: Tensor
+    found: Tensor
+    """log p̂ and its error, in float64 and on the device until they are fetched."""
+
+
+class Rows:
+    """The rows of inputs ``data`` (n, *S), n > 0, made by networks that nobody else uses meanwhile."""
+
+    def __init__(
+        self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, size: int, scorer: MakeScorer
+    ) -> None:
+        self.vae, self.draws, self.data, self.size, self.device = vae, draws, data, size, noise.device
+        self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
+        self.encoder: int | None = None
+        self.codes = torch.empty(0)
+
+    def scored(self, draws: Iterable[int]) -> Iterator[tuple[int, int, Tensor | None]]:
+        """Yields a draw, how many more of its inputs are done, and with the last of them its row (2, n)."""
+        count, begun = len(self.data), deque[Row]()
+        last = count - (count - 1) // self.size * self.size
+        for draw in draws:
+            begun.append(row := self._begin(draw))
+            for done in self._fill(row):
+                yield draw, done, None
+            if len(begun) > AHEAD.get(self.device.type, 0):
+                yield begun[0].draw, last, self._fetched(begun.popleft())
+        for row in begun:
+            yield row.draw, last, self._fetched(row)
+
+    def _begin(self, draw: int) -> Row:
+        """Gives the networks a draw's weights; its row, still empty."""
+        encoder = int(self.draws.encoder_of[draw])
+        if self.encoder != encoder:
+            self.encoder = encoder
+            use_weights(self.vae.encoder, self.draws.encoder_weights(encoder), self.device)
+            self.codes = torch.cat(
+                [
+                    torch.stack(self.vae.encode(self._inputs(self.data[rows])))[:, : rows.stop - rows.start]
+                    for rows in self._tiles(len(self.data))
+                ],
+                dim=1,
+            )
+        use_weights(self.vae.decoder, self.draws.decoder_weights(draw), self.device)
+        self.scorer.load()
+        return Row(draw, self.codes, torch.empty(2, len(self.data), dtype=torch.float64, device=self.device))
+
+    def _fill(self, row: Row) -> Iterator[int]:
+        """Fills in the row just begun; yields how many inputs a tile had, after all tiles but the last."""
+        for rows in self._tiles(len(self.data)):
+            if rows.start:
+                yield self.size
+            row.found[:, rows] = self._scored(self.scorer, self.data[rows], row.codes[:, rows])
+
+    def _fetched(self, row: Row) -> Tensor:
+        """What was found, on the CPU; what the scorer could not tell is scored by the plain one first."""
+        found = row.found.cpu()
+        if isinstance(self.scorer, ReferenceScorer):
+            return found
+        lost = (~found[0].isfinite()).nonzero()[:, 0]
+        if len(lost):
+            use_weights(self.vae.decoder, self.draws.decoder_weights(row.draw), self.device)
+            for rows in self._tiles(len(lost)):
+                own = lost[rows]
+                x, codes = self.data[own.to(self.data.device)], row.codes[:, own.to(self.device)]
+                found[:, own] = self._scored(self.reference, x, codes).cpu()
+        return found
+
+    def _scored(self, scorer: TileScorer, x: Tensor, codes: Tensor) -> Tensor:
+        """log p̂ and its error (2, n) of at most a tile of inputs."""
+        mean, log_std = (_filled(code, self.size) for code in codes)
+        return torch.stack(scorer(self._inputs(x), mean, log_std))[:, : len(x)]
+
+    def _inputs(self, x: Tensor) -> Tensor:
+        return unit_scale(on_device(_filled(x, self.size), self.device))
+
+    def _tiles(self, count: int) -> Iterator[slice]:
+        for start in range(0, count, self.size):
+            yield slice(start, min(start + self.size, count))
+
+
+def _filled(rows: Tensor, size: int) -> Tensor:
+    """Always a whole tile: the last one is filled up with its first row."""
+    missing = size - len(rows)
+    return torch.cat([rows, rows[:1].expand(missing, *rows.shape[1:])]) if missing else rows
