@@ -197,3 +197,27 @@ def test_a_figure_says_what_it_shows():
     drawn = svg(lambda axes: axes.plot([0, 1]), name="line", alt='a "line"')
     assert 'aria-label="a &quot;line&quot;"' in drawn
     assert drawn.startswith("<svg")
+
+
+def test_what_is_unusual_by_itself_comes_first_and_the_rest_is_folded():
+    names = ["fused", *(f"part-{n}" for n in range(12))]
+    standings = {name: Standing(1.0, 4.0 * n) for n, name in enumerate(names)}
+    surprises = {"part-9": 7.0, "part-0": 3.0}
+    own = _explanation("grey", True, np.random.default_rng(0))
+    case = Case("a", 0, replace(own, statistics=standings, surprises=surprises))
+    card = gate_page(_assessment(unusual=(case,), typical=())).split("<article", 1)[1].split("</article>")[0]
+    shown, folded = card.split("<details>")
+    ordered = re.findall(r"<span>([a-z0-9-]+)</span><i", card)
+    assert ordered[:4] == ["fused", "part-9", "part-0", "part-1"]
+    assert sorted(ordered) == sorted(names)
+    assert (shown.count("<li title"), folded.count("<li title")) == (8, 5)
+    assert "5 more" in folded
+    # From the middle to either side: part-0 stands at 4, part-11 at 48.
+    assert "margin-left:4.0%;width:46.0%" in shown
+    assert "margin-left:48.0%;width:2.0%" in folded
+
+
+def test_a_score_that_is_not_fused_has_bars_from_the_left():
+    page = gate_page(_assessment())
+    assert "margin-left:0.0%;width:40.0%" in page
+    assert "<details>" not in page.split("<h2>Drift")[0]

@@ -89,7 +89,13 @@ def _table(record: Mapping[str, Any]) -> Table:
 
     names = list(next(iter(record["outliers"].values()))["auroc"])
     title = "AUROC: telling outliers from unseen clothes"
-    table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")
+    table = Table(
+        title=title,
+        box=box.SIMPLE_HEAD,
+        title_justify="left",
+        title_style="bold",
+        padding=(0, 1, 0, 0),  # all of it in 80 columns
+    )
     table.add_column("outliers")
     for name in names:
         table.add_column(name, justify="right")

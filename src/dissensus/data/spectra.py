@@ -100,8 +100,8 @@ def _energies(planes: NDArray[np.float64]) -> NDArray[np.float64]:
     """Of planes (N, C, H, W), each frequency's, summed over planes: (N, H·W)."""
     from scipy.fft import dctn
 
-    squares: NDArray[np.float64] = np.square(dctn(planes, axes=(2, 3), norm="ortho"))
-    return squares.sum(axis=1).reshape(len(planes), -1)
+    total: NDArray[np.float64] = np.square(dctn(planes, axes=(2, 3), norm="ortho")).sum(axis=1)
+    return total.reshape(len(planes), -1)
 
 
 def _log_sum(energies: NDArray[np.float64], members: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -47,9 +47,9 @@ def _figure(demo: Demo, record: Mapping[str, Any]) -> DemoFigure:
         threshold=record["threshold"],
         auroc=(areas["mean-ll"]["value"], areas[statistic]["value"]),
         strips={
-            "clothes,\nleast disagreement": demo.inliers[clothes[:SHOWN_IN_FIGURE]],
-            "clothes,\nmost disagreement": demo.inliers[clothes[::-1][:SHOWN_IN_FIGURE]],
-            "digits,\nleast disagreement": demo.outliers["digits"][digits[:SHOWN_IN_FIGURE]],
-            "digits,\nmost disagreement": demo.outliers["digits"][digits[::-1][:SHOWN_IN_FIGURE]],
+            "clothes,\nleast unusual": demo.inliers[clothes[:SHOWN_IN_FIGURE]],
+            "clothes,\nmost unusual": demo.inliers[clothes[::-1][:SHOWN_IN_FIGURE]],
+            "digits,\nleast unusual": demo.outliers["digits"][digits[:SHOWN_IN_FIGURE]],
+            "digits,\nmost unusual": demo.outliers["digits"][digits[::-1][:SHOWN_IN_FIGURE]],
         },
     )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["case_cards", "full_glow"]
 
 COLUMNS_SHOWN = 6  # of a table's row, those with the largest disagreement
+STATISTICS_SHOWN = 8
 RANGE = "{:.4g} – {:.4g}"
 
 
@@ -100,11 +101,21 @@ def _range(values: NDArray[Any]) -> str:
 
 
 def _standings(e: Explanation) -> str:
-    known = {name: s for name, s in e.statistics.items() if not math.isnan(s.percentile)}
+    """The detector's own statistic, then those that are unusual by themselves; the rest folded away."""
+    known = [name for name, s in e.statistics.items() if not math.isnan(s.percentile)]
+    ordered = list(dict.fromkeys([*known[:1], *(name for name in e.surprises if name in known), *known]))
+    first, rest = ordered[:STATISTICS_SHOWN], ordered[STATISTICS_SHOWN:]
+    folded = f"<details><summary>{len(rest)} more</summary>{_bars(e, rest)}</details>" if rest else ""
+    return _bars(e, first) + folded
+
+
+def _bars(e: Explanation, names: Sequence[str]) -> str:
+    standings = [(name, e.statistics[name].percentile) for name in names]
+    middle = 50.0 if e.surprises else 0.0  # a fused score looks to both sides of it
     rows = "".join(
-        f'<li title="{escape(MEANINGS.get(name, name))}"><span>{escape(name)}</span>{_bar(s.percentile)}'
-        f"<span>{_percentile(s.percentile)}</span></li>"
-        for name, s in known.items()
+        f'<li title="{escape(MEANINGS.get(name, name))}"><span>{escape(name)}</span>'
+        f"{_bar(percentile, middle)}<span>{_percentile(percentile)}</span></li>"
+        for name, percentile in standings
     )
     return f'<ul class="standings" aria-label="percentiles among calibration inputs">{rows}</ul>'
 
@@ -114,5 +125,7 @@ def _percentile(value: float) -> str:
     return "100" if value == 100 else f"{min(value, 99.9):.1f}" if value > 99 else f"{value:.0f}"
 
 
-def _bar(percent: float) -> str:
-    return f'<i class="bar"><b style="width:{min(max(percent, 0), 100):.1f}%"></b></i>'
+def _bar(percent: float, start: float = 0.0) -> str:
+    end = min(max(percent, 0.0), 100.0)
+    style = f"margin-left:{min(start, end):.1f}%;width:{abs(end - start):.1f}%"
+    return f'<i class="bar"><b style="{style}"></b></i>'

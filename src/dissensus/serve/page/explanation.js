@@ -66,7 +66,7 @@ function statisticsTable(statistics, surprises) {
     "details",
     {},
     element("summary", {}, "The numbers behind it"),
-    element("p", { className: "faint" }, "Percentiles among the held-out inputs; higher is more unusual."),
+    element("p", { className: "faint" }, "Percentiles among the held-out inputs; higher is more unusual, and for a fused score often lower too."),
     ...(carriers.length
       ? [element("p", {}, `Most unusual by itself: ${carriers.map(([name, nats]) => `${name} (${number(nats)} nats)`).join(", ")}.`)]
       : []),
