@@ -93,7 +93,8 @@ def summary_grid(title: str, summaries: Iterable[Summary], name: str = "both") -
     """One line a posterior and score."""
     lines = []
     for each in summaries:
-        label = {"score": each.score, "posterior": each.posterior}.get(name, f"{each.posterior} {each.score}")
+        both = f"{each.posterior} {each.score}".replace("+", " ")  # so that it may be broken
+        label = {"score": each.score, "posterior": each.posterior}.get(name, both)
         areas = (each.mean, each.far, each.worst_far, each.near, each.made_up)
         rates = (each.fpr80_in, each.fpr95_in, each.bh_power)
         lines.append((label, *map(short, (*areas, *rates)), f"{each.rank:.1f}", each.worst_far_pair))
