@@ -125,7 +125,7 @@ def test_virial_is_the_mean_of_weights_times_gradient_of_the_potential():
         w, g = part.weights.clone(), torch.tensor([1.0, 2.0, 3.0]) * scale
         part.parameters.gradient.copy_(g)
         expected += float(w @ (10 / 5 * g + 2.0 * w)) / 3
-        part.step_(torch.Generator().manual_seed(0), adapt=True)
+        part.step_(part.draw_noise(torch.Generator().manual_seed(0)), adapt=True)
     assert sampler_health(part, 2).configurational_temperature == pytest.approx(expected / 2, rel=1e-5)
 
 
@@ -139,13 +139,13 @@ def test_health_of_the_other_samplers(rule):
     part = sampled_part(rule, 50)
     part.begin_epoch(1, 2)
     for _ in range(2):
-        part.step_(torch.Generator().manual_seed(0), adapt=True)
+        part.step_(part.draw_noise(torch.Generator().manual_seed(0)), adapt=True)
     first = sampler_health(part, 2)
     assert (first is None) == isinstance(rule, CyclicalSGHMC)  # a chain that explores is not sampling
     part.begin_epoch(2, 2)
     random = torch.Generator().manual_seed(0)
     for _ in range(2):
-        part.step_(random, adapt=False)
+        part.step_(part.draw_noise(random), adapt=False)
     health = sampler_health(part, 2)
     assert health.kappa_50 == pytest.approx(float(rule.kappa(part.state).median()), rel=0.1)
     assert health.kinetic_temperature == pytest.approx(float(rule.kinetic_temperature(part.state)))

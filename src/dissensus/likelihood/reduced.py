@@ -33,8 +33,8 @@ class ReducedScorer:
     """log p̂ and its error for tiles of inputs, under the weights that ``vae`` held at :meth:`load`.
 
     NaN is what half precision cannot tell: inputs that overflow it, and all inputs under weights that do not
-    bear it. So what an input gets depends on the weights and on itself, never on what else is in the tile,
-    and nothing here waits for the device.
+    bear it, unless that is known in time to score them in single precision at once. So what an input gets
+    depends on the weights and on itself, never on what else is in the tile, and no tile waits for the device.
     """
 
     def __init__(self, vae: VAE, noise: Tensor, *, compiled: bool = False) -> None:
@@ -45,6 +45,7 @@ class ReducedScorer:
         random = torch_stream(0, "half precision")
         self.invented = torch.randn(CHECKED, vae.latent_size, generator=random).to(noise.device)
         self.trusted = torch.zeros((), dtype=torch.bool, device=noise.device)
+        self.expected = False
 
     @staticmethod
     def fits(vae: VAE) -> bool:
@@ -62,9 +63,13 @@ class ReducedScorer:
         reduced, _ = _score(self.decoder, self.vae.observation, x, *encoding, noise)
         single, _ = importance_log_likelihood(self.vae, x, *encoding, noise)
         self.trusted = ((reduced - single).abs() <= TOLERANCE).all()
+        # Draws are alike: once one has been found to bear it, the answer is not waited for any more.
+        self.expected = self.expected or bool(self.trusted)
 
     def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,) of inputs x (n, *S)."""
+        if not self.expected:
+            return importance_log_likelihood(self.vae, x, mean, log_std, self.noise)
         value, error = self.score(self.decoder, self.vae.observation, x, mean, log_std, self.noise)
         return value.where(self.trusted, torch.nan), error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -17,7 +18,18 @@ from dissensus.posterior.potential import Potential
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.seeding import numpy_stream, stream_seed, torch_stream
 
-__all__ = ["Chain"]
+__all__ = ["Chain", "StepNoise"]
+
+
+class StepNoise(NamedTuple):
+    """Standard normal numbers for one step, in the order they are drawn in."""
+
+    latent: Tensor
+    """(B, Z)"""
+    encoder: Tensor | None
+    """(P,), where the encoder is sampled"""
+    decoder: Tensor | None
+    """(P,), where the decoder is"""
 
 
 class Chain:
@@ -64,18 +76,26 @@ class Chain:
 
     def step(self, rows: Tensor) -> Tensor:
         """One step on the batch ``data[rows]``; returns its mean ELBO () without waiting for the device."""
-        x = unit_scale(self.data.index_select(0, rows))
-        noise = torch.empty(len(rows), self.vae.latent_size, device=x.device).normal_(
-            generator=self.generator
-        )
-        for part in (self.encoder, self.decoder):
-            part.begin_step_(self.generator, len(rows))
-        elbo = self.vae.elbo(x, noise)
-        elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
+        noise = self.draw_noise(len(rows))
+        elbo = self.backward(rows, noise.latent)
         # Both gradients were taken at the same point: θ's uses the most recent φ, as in the paper.
-        self.encoder.step_(self.generator, self.adapt)
-        self.decoder.step_(self.generator, self.adapt)
-        return elbo.detach().mean()
+        self.encoder.step_(noise.encoder, self.adapt)
+        self.decoder.step_(noise.decoder, self.adapt)
+        return elbo.mean()
+
+    def draw_noise(self, rows: int) -> StepNoise:
+        """All that is random in a step on so many rows, apart from which they are."""
+        latent = torch.empty(rows, self.vae.latent_size, device=self.data.device)
+        latent.normal_(generator=self.generator)
+        for part in (self.encoder, self.decoder):
+            part.begin_step_(self.generator, rows)
+        return StepNoise(latent, *(part.draw_noise(self.generator) for part in (self.encoder, self.decoder)))
+
+    def backward(self, rows: Tensor, noise: Tensor, vae: VAE | None = None) -> Tensor:
+        """The ELBO (B,) of ``data[rows]``; leaves the gradient in the chain's own networks, or in a copy."""
+        elbo = (vae or self.vae).elbo(unit_scale(self.data.index_select(0, rows)), noise)
+        elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
+        return elbo.detach()
 
     def noiseless_elbo(self) -> float:
         """The mean ELBO of the first rows at z = mean: how good the weights are, without the luck of a noise.

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from dissensus.posterior.chain import Chain
+from dissensus.posterior.divided import DividedEngine
 from dissensus.posterior.threaded import ThreadedEngine
 
 __all__ = ["CapturedEngine", "EagerEngine", "Engine", "engine_for"]
@@ -109,4 +110,7 @@ def engine_for(chains: Sequence[Chain]) -> Engine:
     """The fastest engine for the device the chains are on."""
     if chains[0].data.is_cuda:
         return CapturedEngine(chains)
-    return ThreadedEngine(chains) if ThreadedEngine.pays(chains) else EagerEngine(chains)
+    for engine in (ThreadedEngine, DividedEngine):
+        if engine.pays(chains):
+            return engine(chains)
+    return EagerEngine(chains)

@@ -38,18 +38,21 @@ class Layout:
 class FlatParameters:
     """Moves a module's parameters into ``values`` (P,) and their gradients into ``gradient`` (P,).
 
-    The module keeps working as before: its parameters are views of the buffer.
+    The module keeps working as before: its parameters are views of the buffer. Given the ``values`` of an
+    equal module, it takes over those: both modules then have the same weights, and gradients of their own.
     """
 
-    def __init__(self, module: nn.Module) -> None:
+    def __init__(self, module: nn.Module, values: Tensor | None = None) -> None:
         named = [(name, p) for name, p in module.named_parameters() if p.requires_grad]
         self.layout = Layout(tuple(n for n, _ in named), tuple(tuple(p.shape) for _, p in named))
         device = named[0][1].device if named else torch.device("cpu")
-        self.values = torch.empty(sum(self.layout.sizes), dtype=torch.float32, device=device)
+        size = sum(self.layout.sizes)
+        self.values = torch.empty(size, dtype=torch.float32, device=device) if values is None else values
         self.gradient = torch.zeros_like(self.values)
-        values, gradients = self.layout.split(self.values), self.layout.split(self.gradient)
+        pieces, gradients = self.layout.split(self.values), self.layout.split(self.gradient)
         for name, parameter in named:
-            values[name].copy_(parameter.detach())
-            parameter.data = values[name]
+            if values is None:
+                pieces[name].copy_(parameter.detach())
+            parameter.data = pieces[name]
             # Backward adds into a gradient that exists already, so the flat buffer fills by itself.
             parameter.grad = gradients[name]

@@ -64,7 +64,13 @@ class Part:
         if self.noise is not None:
             self.noise.begin_(generator, batch_size)
 
-    def step_(self, generator: torch.Generator, adapt: bool) -> None:
+    def draw_noise(self, generator: torch.Generator) -> Tensor | None:
+        """The noise (P,) of a step, for what is sampled."""
+        if not self.rule.samples or self.rule.fitted:
+            return None
+        return torch.empty_like(self.weights).normal_(generator=generator)
+
+    def step_(self, noise: Tensor | None, adapt: bool) -> None:
         """Moves the weights by the gradient that backward has left, and clears it."""
         gradient, weights = self.parameters.gradient, self.weights
         if not weights.numel():  # a network may have nothing to learn
@@ -79,7 +85,7 @@ class Part:
         else:
             self.potential.full_gradient_(gradient, weights, self.precision)
             self.virial.add_(torch.dot(weights, gradient) / weights.numel())
-            noise = torch.empty_like(weights).normal_(generator=generator)
+            assert noise is not None
             self.rule.step_(self.state, weights, gradient, noise, adapt)
         gradient.zero_()
 

@@ -37,7 +37,7 @@ class Sizes:
 
 
 _CPU = Sizes(
-    training_images=3072,
+    training_images=6144,
     batch_size=256,
     chains=(1, 2, 4),
     compared_chains=(1, 2),

@@ -1,0 +1,121 @@
+"""A chain whose batches are divided between cores walks as it does on one."""
+
+import threading
+
+import pytest
+import torch
+from torch import nn
+
+from dissensus.models import VAE, Bernoulli, build_vae
+from dissensus.posterior import SamplingSettings, posterior_settings
+from dissensus.posterior import divided as module
+from dissensus.posterior.chain import Chain
+from dissensus.posterior.divided import DividedEngine
+from dissensus.posterior.engine import EagerEngine, engine_for
+
+
+@pytest.fixture(params=[2, 3], ids=lambda cores: f"{cores} cores")
+def cores(request):
+    before = torch.get_num_threads()
+    torch.set_num_threads(request.param)
+    yield request.param
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
+def data():
+    random = torch.Generator().manual_seed(0)
+    return torch.randint(0, 256, (100, 1, 8, 8), generator=random, dtype=torch.uint8)
+
+
+def some_vae():
+    return build_vae((1, 8, 8), latent_size=3, widths=(8,), generator=torch.Generator().manual_seed(1))
+
+
+def chains_of(data, settings, vae=None):
+    return [Chain(vae or some_vae(), settings, data, index, 7) for index in range(settings.chains)]
+
+
+SETTINGS = {
+    "variant 1": SamplingSettings.variant_1(epochs=2, batch_size=25, adaptation=1),
+    "variant 2": SamplingSettings.variant_2(epochs=2, batch_size=25, adaptation=1),
+    "two chains": SamplingSettings.variant_1(epochs=2, chains=2, batch_size=25),
+    "swag": posterior_settings("swag", epochs=4, draws=2, batch_size=25),
+}
+
+
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_the_same_trajectories(data, cores, settings):
+    """Up to the order of a sum; 25 rows are divided unevenly."""
+    plain, shared = chains_of(data, settings), chains_of(data, settings)
+    engines = EagerEngine(plain), DividedEngine(shared)
+    for epoch in (1, 2):
+        expected, found = (engine.run_epoch(epoch) for engine in engines)
+        torch.testing.assert_close(found, expected, rtol=1e-5, atol=0)
+    assert torch.get_num_threads() == cores
+    for one, other in zip(plain, shared, strict=True):
+        for name, tensor in one.tensors().items():
+            distance = (other.tensors()[name] - tensor).norm()
+            assert distance <= 1e-4 * tensor.norm(), name
+
+
+def test_the_same_bits_again(data, cores):
+    first, second = (chains_of(data, SETTINGS["variant 1"]) for _ in range(2))
+    for chains in (first, second):
+        DividedEngine(chains).run_epoch(1)
+    for name, tensor in first[0].tensors().items():
+        assert torch.equal(tensor, second[0].tensors()[name]), name
+
+
+def test_weights_that_are_put_back_are_seen(data, cores):
+    """As when a run goes on from a checkpoint."""
+    chains, others = chains_of(data, SETTINGS["variant 1"]), chains_of(data, SETTINGS["variant 1"])
+    engine = DividedEngine(chains)
+    start = {name: tensor.clone() for name, tensor in chains[0].tensors().items()}
+    engine.run_epoch(1)
+    chains[0].restore(start)
+    assert torch.equal(engine.run_epoch(1), DividedEngine(others).run_epoch(1))
+
+
+class WithBuffer(nn.Module):
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+        self.register_buffer("seen", torch.zeros(()))
+
+    def forward(self, x):
+        return self.network(x)
+
+
+def test_used_where_it_pays(data, cores, monkeypatch):
+    settings = SETTINGS["variant 1"]
+    assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)  # too little work in a step
+    monkeypatch.setattr(module, "LEAST_WORK", 0)
+    assert isinstance(engine_for(chains_of(data, settings)), DividedEngine)
+    tiny = SamplingSettings.variant_1(epochs=1, batch_size=1)
+    assert isinstance(engine_for(chains_of(data, tiny)), EagerEngine)
+    vectors = build_vae((64,), latent_size=3, generator=torch.Generator().manual_seed(1))
+    assert isinstance(engine_for(chains_of(data.flatten(1), settings, vectors)), EagerEngine)
+    noisy = posterior_settings("variational", epochs=4, draws=2, batch_size=25)
+    assert isinstance(engine_for(chains_of(data, noisy)), EagerEngine)
+    vae = some_vae()
+    kept = VAE(WithBuffer(vae.encoder), vae.decoder, Bernoulli(), (1, 8, 8), 3)
+    assert isinstance(engine_for(chains_of(data, settings, kept)), EagerEngine)
+    torch.set_num_threads(1)
+    assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)
+
+
+@pytest.mark.parametrize("where", ["a copy", "the chain"])
+def test_an_error_comes_out_and_leaves_nothing_behind(data, cores, where):
+    chains = chains_of(data, SETTINGS["variant 1"])
+    engine = DividedEngine(chains)
+
+    def fail(*share):
+        raise RuntimeError("lost")
+
+    (engine.copies[0][0] if where == "a copy" else chains[0]).backward = fail
+    before = threading.active_count()
+    with pytest.raises(RuntimeError, match="lost"):
+        engine.run_epoch(1)
+    assert threading.active_count() == before
+    assert torch.get_num_threads() == cores
