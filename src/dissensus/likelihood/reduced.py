@@ -93,7 +93,9 @@ def _score(
 @cache
 def _compiled() -> Callable[..., tuple[Tensor, Tensor]]:
     """The function as the compiler makes it; where there is no compiler, as it is."""
-    compiled = torch.compile(_score, dynamic=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of torch's own modules, which are loaded here
+        compiled = torch.compile(_score, dynamic=False)
     state: dict[str, bool] = {}
 
     def call(*arguments: Any) -> tuple[Tensor, Tensor]:
