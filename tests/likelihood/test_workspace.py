@@ -13,6 +13,7 @@ from dissensus.likelihood import log_likelihoods
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE, Gaussian, build_vae
+from dissensus.posterior import WeightDraws
 
 CPU = torch.device("cpu")
 
@@ -109,3 +110,26 @@ def test_precision_comes_back_when_the_last_one_is_done():
         assert torch.backends.cudnn.allow_tf32
     finally:
         torch.backends.cudnn.allow_tf32 = before
+
+
+def _moved(stack, floats):
+    """The same numbers, so many floats further on in memory."""
+    room = torch.empty(stack.numel() + floats)
+    room[floats:] = stack.flatten()
+    return room[floats:].view(stack.shape)
+
+
+def test_where_weights_lie_in_memory_does_not_matter():
+    """In a file they lie elsewhere than in memory, and kernels round otherwise at another alignment."""
+    vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
+    images = torch.randint(0, 256, (16, 1, 28, 28), generator=torch.Generator().manual_seed(1)).byte()
+    stacks = [
+        {name: torch.stack([p.detach() * scale for scale in (1.0, 1.1, 1.2)]) for name, p in part}
+        for part in (vae.decoder.named_parameters(), vae.encoder.named_parameters())
+    ]
+    three = np.arange(3)
+    expected = log_likelihoods(vae, WeightDraws(*stacks, three, three, three), images, samples=16, seed=0)
+    for floats in (1, 2, 14):
+        moved = [{name: _moved(stack, floats) for name, stack in part.items()} for part in stacks]
+        found = log_likelihoods(vae, WeightDraws(*moved, three, three, three), images, samples=16, seed=0)
+        np.testing.assert_array_equal(found.values, expected.values)

@@ -55,15 +55,14 @@ def _take_over_the_rest(own: VAE, vae: VAE) -> None:
 
 @torch.no_grad()
 def use_weights(module: nn.Module, weights: Mapping[str, Tensor], device: torch.device) -> None:
-    """Gives a module named weights: on a CPU without a copy, elsewhere into the module's own memory."""
+    """Copies named weights into a module's own memory.
+
+    To use them where they lie would save little and give other bits: in a file they lie otherwise than in
+    memory, and kernels add up in another order at another alignment.
+    """
     for name, parameter in module.named_parameters():
-        if name not in weights:
-            continue
-        own = weights[name]
-        if device.type == "cpu":
-            parameter.data = own if own.dtype == parameter.dtype else own.to(parameter.dtype)
-        else:
-            parameter.copy_(on_device(own, device))
+        if name in weights:
+            parameter.copy_(on_device(weights[name], device))
 
 
 def on_device(tensor: Tensor, device: torch.device) -> Tensor:
