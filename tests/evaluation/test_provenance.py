@@ -71,6 +71,19 @@ def test_commit_is_the_full_hash_and_says_when_files_differ(checkout):
     assert environment()["commit"] == f"{head}-dirty"
 
 
+def test_records_that_were_just_made_leave_a_checkout_clean(checkout):
+    (checkout / "results").mkdir()
+    record = checkout / "results" / "record.json"
+    record.write_text("1")
+    git(checkout, "add", "results")
+    git(checkout, "commit", "-m", "a record")
+    head = git(checkout, "rev-parse", "HEAD")
+    record.write_text("2")
+    assert environment()["commit"] == head
+    (checkout / "here.py").write_text("2")
+    assert environment()["commit"] == f"{head}-dirty"
+
+
 def test_the_variables_of_a_git_hook_do_not_mislead(checkout, tmp_path_factory, monkeypatch):
     head = git(checkout, "rev-parse", "HEAD")
     monkeypatch.setenv("GIT_DIR", str(tmp_path_factory.mktemp("other")))

@@ -21,8 +21,8 @@ def environment(*, gpu: str | None = None) -> dict[str, Any]:
     """Versions, platform, processor, cores, GPU and commit, for a record; what is not known is None.
 
     ``gpu`` is the accelerator's name, from whoever used it: nothing heavy is imported to find out. ``commit``
-    is that of the checkout this package runs from, with ``-dirty`` where tracked files differ from it; where
-    there is no checkout, the environment variable ``DISSENSUS_COMMIT`` may name it.
+    is that of the checkout this package runs from, with ``-dirty`` where tracked files other than ``results/``
+    differ from it; where there is no checkout, the environment variable ``DISSENSUS_COMMIT`` may name it.
 
     >>> sorted(environment(gpu="NVIDIA H200"))
     ['commit', 'cores', 'gpu', 'platform', 'processor', 'versions']
@@ -71,7 +71,11 @@ def _commit() -> str | None:
     # An installed package may lie inside somebody else's checkout: only one that tracks this file counts.
     if _git(here.parent, "ls-files", "--error-unmatch", here.name) is None:
         return None
-    return _git(here.parent, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
+    head = _git(here.parent, "rev-parse", "HEAD")
+    # The first record of a run must not make the next one dirty.
+    paths = (":/", ":(top,exclude)results")
+    changed = _git(here.parent, "status", "--porcelain", "--untracked-files=no", "--", *paths)
+    return f"{head}-dirty" if head and changed else head
 
 
 def _git(folder: Path, *arguments: str) -> str | None:
