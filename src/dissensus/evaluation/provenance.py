@@ -21,7 +21,7 @@ def environment(*, gpu: str | None = None) -> dict[str, Any]:
     """Versions, platform, processor, cores, GPU and commit, for a record; what is not known is None.
 
     ``gpu`` is the accelerator's name, from whoever used it: nothing heavy is imported to find out. ``commit``
-    is that of the checkout this package runs from, with ``-dirty`` where tracked files other than ``results/``
+    is that of the checkout this package runs from, with ``-dirty`` where tracked files outside ``results/``
     differ from it; where there is no checkout, the environment variable ``DISSENSUS_COMMIT`` may name it.
 
     >>> sorted(environment(gpu="NVIDIA H200"))
