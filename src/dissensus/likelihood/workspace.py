@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.models import VAE
+from dissensus.posterior import load_weights
 
 __all__ = ["on_device", "use_weights", "workspace"]
 
@@ -53,16 +54,13 @@ def _take_over_the_rest(own: VAE, vae: VAE) -> None:
                     state[name].copy_(value)
 
 
-@torch.no_grad()
 def use_weights(module: nn.Module, weights: Mapping[str, Tensor], device: torch.device) -> None:
     """Copies named weights into a module's own memory.
 
     To use them where they lie would save little and give other bits: in a file they lie otherwise than in
     memory, and kernels add up in another order at another alignment.
     """
-    for name, parameter in module.named_parameters():
-        if name in weights:
-            parameter.copy_(on_device(weights[name], device))
+    load_weights(module, {name: on_device(tensor, device) for name, tensor in weights.items()})
 
 
 def on_device(tensor: Tensor, device: torch.device) -> Tensor:
