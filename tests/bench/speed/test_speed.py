@@ -29,13 +29,16 @@ from dissensus.bench.speed.subject import (
     random_draws,
 )
 from dissensus.bench.speed.table import markdown
+from dissensus.bench.speed.table_row import measure_table_row
 from dissensus.bench.speed.training import our_epochs
+from dissensus.bench.speed.trajectory import measure_trajectory
 from dissensus.bench.speed.worker import Worker
 from dissensus.cli import app
 from dissensus.errors import DissensusError, SettingsError
 from dissensus.likelihood import log_likelihoods
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import SGHMC
+from dissensus.posterior.engine import EagerEngine
 from dissensus.seeding import torch_stream
 
 CPU = torch.device("cpu")
@@ -137,17 +140,49 @@ def test_records_of_both_devices_are_merged(tmp_path, monkeypatch):
 
 
 def test_parts_by_name_and_device():
-    assert find_parts([], "cpu") == list(PARTS)
-    assert find_parts([], "cuda") == ["training", "decoding", "growth", "accuracy"]
+    assert find_parts([], "cpu") == [name for name in PARTS if name != "table-row"]
+    assert find_parts([], "cuda") == [
+        "training",
+        "decoding",
+        "growth",
+        "accuracy",
+        "trajectory",
+        "table-row",
+    ]
     assert find_parts(["growth", "training"], "cpu") == ["training", "growth"]
     with pytest.raises(SettingsError, match="no part"):
         find_parts(["nothing"], "cpu")
-    with pytest.raises(SettingsError, match="on the CPU"):
+    with pytest.raises(SettingsError, match="use --device cpu"):
         find_parts(["single"], "cuda")
+    with pytest.raises(SettingsError, match="use --device cuda"):
+        find_parts(["table-row"], "cpu")
     for device in ("cpu", "cuda"):
         whole, quick = (find_sizes(device, quick=quick) for quick in (False, True))
         assert set(whole.compared_chains) <= set(whole.chains)
         assert set(quick.compared_chains) <= set(quick.chains)
+
+
+def test_trajectories_are_the_plain_loop_s_and_others_are_told_apart(monkeypatch):
+    sizes = find_sizes("cpu", quick=True)
+    rows = measure_trajectory(sizes, CPU)["trajectories"]
+    assert {row["variant"] for row in rows} == {"1", "2"}
+    assert max(row["largest_relative_distance"] for row in rows) < 1e-3
+
+    class Hasty(EagerEngine):
+        def run_epoch(self, epoch):
+            with torch.no_grad():
+                next(iter(self.chains[0].tensors().values())).mul_(1.01)
+            return super().run_epoch(epoch)
+
+    monkeypatch.setattr("dissensus.bench.speed.trajectory.engine_for", Hasty)
+    changed = measure_trajectory(sizes, CPU)["trajectories"]
+    assert max(row["largest_relative_distance"] for row in changed) > 5e-3
+
+
+def test_a_row_that_cannot_be_measured_says_why(monkeypatch):
+    monkeypatch.setattr("dissensus.bench.speed.table_row.BENCHMARK", "no-such-benchmark")
+    with pytest.raises(DissensusError, match="no-such-benchmark"):
+        measure_table_row(find_sizes("cpu", quick=True), CPU)
 
 
 def test_the_command_measures_draws_and_prints(tmp_path):

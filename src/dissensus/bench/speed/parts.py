@@ -14,7 +14,9 @@ from dissensus.bench.speed.rivals import measure_rivals
 from dissensus.bench.speed.single import measure_single
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.startup import measure_startup
+from dissensus.bench.speed.table_row import measure_table_row
 from dissensus.bench.speed.training import measure_training
+from dissensus.bench.speed.trajectory import measure_trajectory
 from dissensus.errors import SettingsError
 
 __all__ = ["PARTS", "find_parts"]
@@ -29,10 +31,16 @@ PARTS: Mapping[str, Measure] = {
     "rivals": measure_rivals,
     "startup": measure_startup,
     "accuracy": measure_accuracy,
+    "trajectory": measure_trajectory,
+    "table-row": measure_table_row,
 }
 """In the order they are measured."""
 
-CPU_ONLY = ("single", "rivals", "startup")
+ELSEWHERE: Mapping[str, tuple[str, ...]] = {
+    "cpu": ("table-row",),  # minutes on a GPU, hours on a CPU
+    "cuda": ("single", "rivals", "startup"),
+}
+"""What is measured on the other device alone."""
 
 
 def find_parts(wanted: list[str], device: str) -> list[str]:
@@ -40,8 +48,8 @@ def find_parts(wanted: list[str], device: str) -> list[str]:
     unknown = [name for name in wanted if name not in PARTS]
     if unknown:
         raise SettingsError(f"there is no part {unknown[0]!r}; choose one of {', '.join(PARTS)}")
-    if device == "cuda" and (misplaced := [name for name in wanted if name in CPU_ONLY]):
-        raise SettingsError(f"{misplaced[0]!r} is measured on the CPU: use --device cpu")
-    return [
-        name for name in PARTS if name in wanted or not (wanted or (device == "cuda" and name in CPU_ONLY))
-    ]
+    elsewhere = ELSEWHERE[device]
+    if misplaced := [name for name in wanted if name in elsewhere]:
+        other = next(name for name in ELSEWHERE if name != device)
+        raise SettingsError(f"{misplaced[0]!r} is measured on {other} alone: use --device {other}")
+    return [name for name in PARTS if name in wanted or not (wanted or name in elsewhere)]

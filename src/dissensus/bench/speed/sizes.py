@@ -34,6 +34,8 @@ class Sizes:
     """Images of one epoch beside other packages."""
     peer_scored: int
     """Images that get importance-sampled likelihoods from other packages."""
+    quick: bool = False
+    """Too little of everything to be a result."""
 
 
 _CPU = Sizes(
@@ -76,6 +78,7 @@ _CPU_QUICK = Sizes(
     accuracy_epochs=1,
     peer_images=512,
     peer_scored=4,
+    quick=True,
 )
 _CUDA = Sizes(
     training_images=60_000,
@@ -116,6 +119,7 @@ _CUDA_QUICK = Sizes(
     accuracy_epochs=1,
     peer_images=5120,
     peer_scored=4,
+    quick=True,
 )
 
 
