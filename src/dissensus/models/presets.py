@@ -43,9 +43,9 @@ class Preset:
       validation images the highest likelihood, or one within 0.3 nats of it.
     - *Observation model*: Bernoulli on [0, 1] pixels, the cheapest; a 256-way softmax has a head 256 times as
       wide, which is most of a step's cost.
-    - *Widths*: channels 32, 64 (and 128) over halvings by 4×4 convolutions and a dense layer of 256, mirrored
-      in the decoder: small enough to sample, and trainable without batch normalisation, whose running
-      statistics would belong to no single draw.
+    - *Widths*: channels 32, 64 (and 128) over halvings by 4×4 convolutions, mirrored in the decoder: small
+      enough to sample, and trainable without batch normalisation, whose running statistics would belong to no
+      single draw. A dense layer of 256 for grey images and none for colour, by validation likelihood too.
     - *Activation*: ReLU. *Initialisation*: He, see :func:`dissensus.models.initialise`.
     - *Batch size*: 256, which is 235 steps an epoch on 60,000 images and enough to keep a GPU busy.
     - *Epochs*: 20, so that B = D = 1 gives M = 20 draws. With the paper's step size a chain is then still far
@@ -83,7 +83,7 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
         each.name: each
         for each in (
             Preset("paper-fashion-mnist", input_shape=(1, 28, 28), latent_size=50, widths=(32, 64)),
-            Preset("paper-svhn", input_shape=(3, 32, 32), latent_size=40, widths=(32, 64, 128)),
+            Preset("paper-svhn", input_shape=(3, 32, 32), latent_size=40, widths=(32, 64, 128), hidden=0),
         )
     }
 )
