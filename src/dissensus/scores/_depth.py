@@ -9,21 +9,24 @@ from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import logsumexp
+from threadpoolctl import threadpool_limits
 
 from dissensus.errors import DataError
+from dissensus.process_wide import ProcessWide
 from dissensus.scores._matrix import FloatArray
 
 __all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth", "NeighbourDepth"]
 
 LEAST_SHRINKAGE = 0.02  # two statistics that always agree must not make a distance of their rounding errors
-PARTS, INLIERS_A_NUMBER = (
-    6,
-    5,
-)  # Gaussians of a mixture; fewer, if there are not so many inliers for each mean
+PARTS = 6  # Gaussians of a mixture; fewer, if there are not so many inliers for each number of a mean:
+INLIERS_A_NUMBER = 5
 FOLDS, LEAST_FOLDS = 10, 3  # of fewer inliers nothing is known without their own part
 NEIGHBOUR = 10  # the one whose distance is taken
 MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
 CHUNK = 1 << 22  # distances at a time
+
+# Of thousands of products this small, threads only wait for each other: on a busy machine, for a minute.
+one_thread = ProcessWide(lambda: threadpool_limits(1, user_api="blas"))
 
 
 class Depth(Protocol):
@@ -95,7 +98,8 @@ class MixtureDepth:
 
     def fit(self, z: FloatArray) -> FloatArray:
         """Learn the mixture."""
-        return _out_of_fold(self, z)
+        with one_thread():
+            return _out_of_fold(self, z)
 
     def _fit(self, z: FloatArray) -> None:
         from sklearn.exceptions import ConvergenceWarning

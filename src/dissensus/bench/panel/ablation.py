@@ -12,12 +12,7 @@ from statistics import fmean
 from rich.console import Console
 
 from dissensus.bench.decimals import short
-from dissensus.bench.panel.configuration import (
-    POSTERIOR_RUNS,
-    RECOMMENDED,
-    Configuration,
-    with_posterior,
-)
+from dissensus.bench.panel.configuration import RECOMMENDED, Configuration
 from dissensus.bench.panel.inputs import Sizes
 from dissensus.bench.panel.records import Task, read_rows
 from dissensus.bench.panel.rows import Row
@@ -35,13 +30,15 @@ SHOWN_SCORES = ("ess", "std", "whitened", "mean-ll", "fused-images", "fused-draw
 
 
 def ablations(base: Configuration) -> dict[str, dict[str, Configuration]]:
-    """Every change, by what is changed and to what. Most share one training: fewer draws are fewer rows."""
+    """Every change, by what is changed and to what. Most share one training: fewer draws are fewer rows.
+
+    The posterior is not among them: the panel itself compares all of them.
+    """
     chains = base.chains
     per_chain = base.draws // chains
     fewer_chains = [c for c in (1, 2, 4, 8) if c <= chains]
     return {
         UNCHANGED: {"": base},
-        "posterior": {name: with_posterior(base, name) for name in POSTERIOR_RUNS},
         "draws a chain": {str(d): replace(base, used_draws=d) for d in (1, 2, 5, 10, 20) if d <= per_chain},
         "chains": {str(c): replace(base, used_chains=c) for c in fewer_chains},
         f"chains, {per_chain} draws in all": {

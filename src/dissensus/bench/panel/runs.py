@@ -132,6 +132,7 @@ def execute(
     without_model = inputs.image_statistics
     seconds["regret and image statistics"] = clock.lap()
     matrices: dict[tuple[int, str], tuple[NDArray[np.float64], dict[str, float | None]]] = {}
+    statistics: dict[tuple[int, ...], dict[str, NDArray[np.float64]]] = {}  # by the draws they are of
     for key in keys:
         chosen = key.configuration
         scoring = (chosen.samples, chosen.noise)
@@ -144,9 +145,9 @@ def execute(
             seconds["matrix"] = clock.lap()
         matrix, errors = matrices[scoring]
         rows = chosen.used(draws.chain)
-        used = draws if len(rows) == len(draws) else draws.select(rows)
-        statistics = input_statistics(vae, used, inputs.scored, device=device)
-        seconds["statistics"] = clock.lap()
+        if (used := tuple(rows.tolist())) not in statistics:
+            statistics[used] = input_statistics(vae, draws.select(rows), inputs.scored, device=device)
+            seconds["statistics"] = clock.lap()
         info = {
             "settings": key.settings,
             "seed": key.seed,
@@ -162,7 +163,7 @@ def execute(
             key,
             PanelResult(
                 matrix=matrix[rows],
-                statistics={**statistics, **without_model},
+                statistics={**statistics[used], **without_model},
                 sections=inputs.sections,
                 regret=regret,
                 info=info,
