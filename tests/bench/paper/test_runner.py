@@ -1,6 +1,4 @@
 import json
-import pickle
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -119,39 +117,6 @@ def test_a_diverged_chain_fails_its_own_records_only(tmp_path, monkeypatch):
     assert len(failures) == 1
     assert "chain 0 runs away" in failures[0]
     assert {row.method for row in collect(tmp_path, quick=True)} == {"LL", "TT"}
-
-
-def test_several_at_once_leave_the_same_records(tmp_path, monkeypatch):
-    asked = []
-
-    def threads(count, context):
-        asked.append((count, context.get_start_method()))
-        return ThreadPoolExecutor(count)  # the images of these tests are known to this process alone
-
-    monkeypatch.setattr(runner, "ProcessPoolExecutor", threads)
-    found = []
-    for jobs in (1, 2):
-        where = tmp_path / str(jobs)
-        tasks = tasks_for(where)
-        assert pickle.dumps((runner._whole_lane, [run for task in tasks for run in task.runs.values()]))
-        assert measure(where, tasks, quick=True, device=CPU, console=silent(), jobs=jobs) == []
-        found.append({(row.method, row.auroc) for row in collect(where, quick=True)})
-    assert found[0] == found[1]
-    assert len(found[0]) == 3
-    assert asked == [(1, "spawn")]
-
-
-def test_the_longest_runs_are_dealt_out_first(tmp_path):
-    runs = {
-        name: run
-        for task in tasks_for(tmp_path, methods=["bvae1", "bvae2", "llr"])
-        for name, run in task.runs.items()
-    }
-    lanes = runner._lanes(list(runs.values()), 2)
-    assert sorted(run.run for lane in lanes for run in lane) == ["background", "bvae1", "bvae2", "vaes"]
-    heaviest = sorted(runs.values(), key=lambda run: -run.work)[:2]
-    assert [lane[0] for lane in lanes] == heaviest
-    assert runner._lanes(heaviest[:1], 2) == [heaviest[:1]]
 
 
 def test_damaged_scores_are_refused_by_name(tmp_path):

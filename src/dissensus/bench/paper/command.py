@@ -25,10 +25,6 @@ def bench_paper(
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of everything, kept apart.")] = False,
     device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    jobs: Annotated[
-        int | None,
-        typer.Option(min=1, help="Runs at once, each in a process. Default: 2 on a GPU, 1 on a CPU."),
-    ] = None,
     output: Annotated[
         Path | None, typer.Option(help="Where records go. Default: results/paper, or results/paper-quick.")
     ] = None,
@@ -95,7 +91,7 @@ def bench_paper(
                     measure_latent(where, name, seed, quick=quick, device=where_to_run, console=console)
             return
         tasks = plan(where, benchmarks, methods, presets, numbers, quick=quick)
-        failures = measure(where, tasks, quick=quick, device=where_to_run, console=console, jobs=jobs)
+        failures = measure(where, tasks, quick=quick, device=where_to_run, console=console)
         show_table(where, console, quick=quick)
     except DissensusError as error:
         Console(stderr=True).print(error, markup=False, highlight=False)

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import shutil
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
 
 import torch
 from rich.console import Console
@@ -66,22 +63,13 @@ def plan(
 
 
 def measure(
-    output: Path,
-    tasks: Sequence[Task],
-    *,
-    quick: bool,
-    device: torch.device,
-    console: Console,
-    jobs: int | None = None,
+    output: Path, tasks: Sequence[Task], *, quick: bool, device: torch.device, console: Console
 ) -> list[str]:
     """Carries out the plan and returns what failed, one line each.
-
-    As many runs as ``jobs`` are made at once; ``None``: two on a GPU, which one does not fill, else one.
 
     Every run is cached as soon as it is made and every record is written as soon as its runs are there, so an
     interruption loses one run at most. A chain that diverges fails its own records and no others.
     """
-    jobs = jobs or (2 if device.type == "cuda" else 1)
     runs = {run.name: run for task in tasks for run in task.runs.values()}
     pending = {name: run for name, run in runs.items() if not matrix_path(output, run).exists()}
     failures: dict[str, str] = {}
@@ -90,8 +78,7 @@ def measure(
         for benchmark, seed in groups:
             own = [task for task in tasks if (task.record.benchmark, task.record.seed) == (benchmark, seed)]
             needed = {run.name: run for task in own for run in task.runs.values()}
-            missing = [run for name, run in needed.items() if name in pending]
-            failures |= _make_runs(output, missing, device, progress, jobs)
+            failures |= _make_runs(output, [r for n, r in needed.items() if n in pending], device, progress)
             results = {
                 name: load_result(matrix_path(output, run))
                 for name, run in needed.items()
@@ -111,81 +98,31 @@ def measure(
     return [f"{name}: {reason}" for name, reason in failures.items()]
 
 
-class Made(NamedTuple):
-    """What became of a run."""
-
-    run: RunKey
-    line: str
-    """To be shown."""
-    failure: str | None
-
-
 def _make_runs(
-    output: Path, runs: Sequence[RunKey], device: torch.device, progress: WorkProgress, jobs: int
+    output: Path, runs: Sequence[RunKey], device: torch.device, progress: WorkProgress
 ) -> dict[str, str]:
     """Makes and caches the runs of one benchmark and seed; those that diverged with their reasons."""
-    failures = {}
-    for made in _made(output, runs, device, progress, jobs):
-        progress.finish(made.run.work, made.line)
-        if made.failure is not None:
-            failures[made.run.name] = made.failure
-    return failures
-
-
-def _made(
-    output: Path, runs: Sequence[RunKey], device: torch.device, progress: WorkProgress, jobs: int
-) -> Iterator[Made]:
-    """The first lane of runs is made here, the others in processes of their own."""
     if not runs:
-        return
-    lanes = _lanes(runs, jobs)
-    if len(lanes) == 1:
-        yield from _make_lane(output, lanes[0], device, progress)
-        return
-    # A process that has used CUDA cannot be forked.
-    with ProcessPoolExecutor(len(lanes) - 1, multiprocessing.get_context("spawn")) as processes:
-        others = [processes.submit(_whole_lane, output, lane, device) for lane in lanes[1:]]
-        yield from _make_lane(output, lanes[0], device, progress)
-        for other in as_completed(others):
-            yield from other.result()
-
-
-def _lanes(runs: Sequence[RunKey], jobs: int) -> list[list[RunKey]]:
-    """The runs dealt out to so many, the longest first, each to whoever has the least to do."""
-    if jobs == 1:
-        return [list(runs)]
-    lanes: list[list[RunKey]] = [[] for _ in range(min(jobs, len(runs)))]
-    for run in sorted(runs, key=lambda each: -each.work):
-        min(lanes, key=lambda lane: sum(each.work for each in lane)).append(run)
-    return lanes
-
-
-def _whole_lane(output: Path, runs: Sequence[RunKey], device: torch.device) -> list[Made]:
-    """In another process, where there is no progress to show."""
-    return list(_make_lane(output, runs, device, None))
-
-
-def _make_lane(
-    output: Path, runs: Sequence[RunKey], device: torch.device, progress: WorkProgress | None
-) -> Iterator[Made]:
-    """One run after the other."""
+        return {}
+    failures = {}
     inputs = load_inputs(runs[0].benchmark, runs[0].sizes, seed=runs[0].seed, device=device)
     for run in runs:
         label = _label(run)
-        if progress is not None:
-            progress.begin(label)
+        progress.begin(label)
         path = matrix_path(output, run)
         # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
         checkpoint = path.with_suffix(".checkpoint") if device.type == "cpu" else None
         try:
             result = execute(run, inputs, progress=progress, checkpoint=checkpoint)
         except DivergenceError as error:
-            yield Made(run, f"[red]failed[/red] {label}: {error}", str(error))
+            failures[run.name] = str(error)
+            progress.finish(run.work, f"[red]failed[/red] {label}: {error}")
             continue
         save_result(path, result)
         if checkpoint is not None:
             shutil.rmtree(checkpoint, ignore_errors=True)
-        yield Made(run, _line(label, result), None)
+        progress.finish(run.work, _line(label, result))
+    return failures
 
 
 def _label(run: RunKey) -> str:
