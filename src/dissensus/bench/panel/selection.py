@@ -47,8 +47,13 @@ def selection_tasks(
     base = RECOMMENDED.quick() if quick else RECOMMENDED
     tasks = []
     for seed, each, posterior in itertools.product(seeds, inliers, posteriors):
-        for changes, configuration in candidates(with_posterior(base, posterior), grid):
-            label = "+".join([posterior, *(f"{name}={value}" for name, value in changes.items())])
+        unchanged = with_posterior(base, posterior)
+        for changes, configuration in candidates(unchanged, grid):
+            # What is no change has no part in the name: it is the same candidate.
+            named = [
+                f"{name}={value}" for name, value in changes.items() if getattr(unchanged, name) != value
+            ]
+            label = "+".join([posterior, *named])
             key = RunKey(each, configuration, sizes, seed, "selection")
             tasks.append(Task(key, label, "selection", {"changes": plain_changes(changes)}))
     return tasks
