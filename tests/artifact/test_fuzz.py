@@ -1,12 +1,12 @@
 """A small part of ``tools/fuzz_artifacts.py``; all 10,000 cases are recorded under ``results/fuzz``."""
 
-import importlib.util
+import importlib
 import sys
 from pathlib import Path
 
 import pytest
 
-TOOL = Path(__file__).parents[2] / "tools" / "fuzz_artifacts.py"
+TOOLS = Path(__file__).parents[2] / "tools"
 CASES = 300
 
 if not sys.platform.startswith("linux"):
@@ -14,25 +14,26 @@ if not sys.platform.startswith("linux"):
 
 
 @pytest.fixture(scope="module")
-def fuzz():
-    spec = importlib.util.spec_from_file_location("fuzz_artifacts", TOOL)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def fuzzing():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(TOOLS)
+        importlib.import_module("fuzzing.running")
+        yield importlib.import_module("fuzzing")
 
 
 @pytest.mark.slow
-def test_mutated_gates_and_inputs_end_in_clear_errors_or_correct_results(fuzz, tmp_path):
+def test_mutated_gates_and_inputs_end_in_clear_errors_or_correct_results(fuzzing, tmp_path):
     (tmp_path / "kept").mkdir()
-    originals = fuzz.Originals(tmp_path / "kept")
+    originals = fuzzing.originals.Originals(tmp_path / "kept")
     (tmp_path / "work").mkdir()
-    before = fuzz.tree(tmp_path / "kept")
+    before = fuzzing.running.tree(tmp_path / "kept")
     outcomes = [
-        fuzz.run_case(originals, number, tmp_path / "work")
+        fuzzing.running.run_case(originals, number, tmp_path / "work")
         for number in range(20_000, 20_000 + CASES)
-        if fuzz.ORDER[number % 100] != "input: bombs"  # they take seconds to make; tests/data has its own
+        if fuzzing.kinds.ORDER[number % 100]
+        != "input: bombs"  # they take seconds to make; tests/data has its own
     ]
-    assert {kind for kind, _ in outcomes} == set(fuzz.KINDS) - {"input: bombs"}
+    assert {kind for kind, _ in outcomes} == set(fuzzing.kinds.KINDS) - {"input: bombs"}
     assert {outcome for _, outcome in outcomes} == {"error", "result"}
-    assert fuzz.tree(tmp_path / "kept") == before
+    assert fuzzing.running.tree(tmp_path / "kept") == before
     assert not list((tmp_path / "work").iterdir())
