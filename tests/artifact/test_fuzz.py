@@ -27,11 +27,11 @@ def test_mutated_gates_and_inputs_end_in_clear_errors_or_correct_results(fuzzing
     originals = fuzzing.originals.Originals(tmp_path / "kept")
     (tmp_path / "work").mkdir()
     before = fuzzing.running.tree(tmp_path / "kept")
+    # Bombs take seconds to make; tests/data has its own.
     outcomes = [
         fuzzing.running.run_case(originals, number, tmp_path / "work")
         for number in range(20_000, 20_000 + CASES)
-        if fuzzing.kinds.ORDER[number % 100]
-        != "input: bombs"  # they take seconds to make; tests/data has its own
+        if fuzzing.kinds.ORDER[number % 100] != "input: bombs"
     ]
     assert {kind for kind, _ in outcomes} == set(fuzzing.kinds.KINDS) - {"input: bombs"}
     assert {outcome for _, outcome in outcomes} == {"error", "result"}
