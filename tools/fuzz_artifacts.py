@@ -3,7 +3,7 @@
     python tools/fuzz_artifacts.py --cases 10000 --output results/fuzz/fuzz.json
 
 Cases are numbered and each is a function of its number alone: ``--first 4711 --cases 1`` repeats one. Every
-few hundred run in a process of their own whose address space is limited, so that a crash, a hang or a case
+2,500 run in a process of their own whose address space is limited, so that a crash, a hang or a case
 that takes too much memory is seen and does not end the run.
 """
 

@@ -1,6 +1,8 @@
 """A small part of ``tools/fuzz_artifacts.py``; all 10,000 cases are recorded under ``results/fuzz``."""
 
 import importlib
+import json
+import subprocess
 import sys
 from pathlib import Path
 
@@ -19,6 +21,26 @@ def fuzzing():
         patch.syspath_prepend(TOOLS)
         importlib.import_module("fuzzing.running")
         yield importlib.import_module("fuzzing")
+
+
+@pytest.mark.slow
+def test_the_command_writes_a_record(tmp_path):
+    record = tmp_path / "fuzz.json"
+    command = [
+        sys.executable,
+        TOOLS / "fuzz_artifacts.py",
+        "--first",
+        "20000",
+        "--cases",
+        "2",
+        "--output",
+        record,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(record.read_text())
+    assert found["cases"] == 2
+    assert found["findings"] == []
 
 
 @pytest.mark.slow

@@ -104,6 +104,7 @@ def test_presets_build(name):
     assert vae.observation == Bernoulli()
     assert vae.latent_size == {"paper-fashion-mnist": 50, "paper-svhn": 40}[name]
     assert architecture_config(vae)["widths"] == list(chosen.widths)
+    assert architecture_config(vae)["hidden"] == {"paper-fashion-mnist": 256, "paper-svhn": 0}[name]
 
 
 def test_unknown_preset():

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy import stats
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from dissensus.errors import DataError
 from dissensus.scores._depth import DEPTHS, LEAST_SHRINKAGE, GaussianDepth, MixtureDepth, NeighbourDepth
@@ -140,3 +141,19 @@ def test_inliers_are_as_far_from_the_others_as_fresh_ones(make, count):
     assert np.isfinite(own).all()
     if count >= 300:
         assert stats.ks_2samp(own, depth(cloud(3000, seed=1))).pvalue > 1e-3
+
+
+def test_a_mixture_is_fitted_on_one_thread_and_others_get_theirs_back(monkeypatch):
+    """Threads that wait for each other over matrices this small take a minute on a busy machine."""
+    seen, fit = [], MixtureDepth._fit
+
+    def threads():
+        return {pool["num_threads"] for pool in threadpool_info()}
+
+    monkeypatch.setattr(MixtureDepth, "_fit", lambda self, z: seen.append(threads()) or fit(self, z))
+    with threadpool_limits(2):
+        before = threads()
+        MixtureDepth().fit(np.random.default_rng(0).normal(size=(60, 2)))
+        assert threads() == before
+    assert seen
+    assert all(each == {1} for each in seen)

@@ -37,9 +37,12 @@ def time_limit(seconds: int) -> Iterator[None]:
 @contextmanager
 def off_the_clock() -> Iterator[None]:
     """Stops the clock of :func:`time_limit` for a block, and starts it anew after it."""
-    signal.alarm(0)
-    yield
-    signal.alarm(SECONDS)
+    ran = signal.alarm(0) > 0
+    try:
+        yield
+    finally:
+        if ran:
+            signal.alarm(SECONDS)
 
 
 def limit_memory(allowance: int) -> None:

@@ -20,7 +20,7 @@ TABLE = "length,colour,weight\n" + "".join(
 
 
 class Originals:
-    """Two small gates and one file of every format, with the decisions that are right for them."""
+    """Three small gates and one file of every format, with the decisions that are right for them."""
 
     def __init__(self, folder: Path) -> None:
         from dissensus import BayesianVAE

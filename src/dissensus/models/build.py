@@ -34,7 +34,8 @@ def build_vae(
 
     What is left out is chosen by size. Images: 20 latents if grey and 40 if coloured (within 0.3 nats of the
     best of 10 to 50, and of 20 to 100, by the likelihood of Fashion-MNIST's and SVHN's validation images),
-    channels 32, 64, … and no dense layer (one of 256 gains 2 nats an image for eight times the weights).
+    channels 32, 64, … and no dense layer (one of 256 costs eight times the weights, gains 2 nats an image on
+    Fashion-MNIST and loses 2 on SVHN).
     Vectors: half as many latents as dimensions (at most 32), two hidden layers of 64 (D ≤ 64) or 256.
     ``widths`` are channels or hidden sizes; ``hidden`` is the size of a dense layer beside the convolutions,
     0 or ``None`` for none. Weights are drawn from ``generator`` by :func:`initialise`.

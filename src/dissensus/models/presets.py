@@ -45,7 +45,8 @@ class Preset:
       wide, which is most of a step's cost.
     - *Widths*: channels 32, 64 (and 128) over halvings by 4×4 convolutions, mirrored in the decoder: small
       enough to sample, and trainable without batch normalisation, whose running statistics would belong to no
-      single draw. A dense layer of 256 for grey images and none for colour, by validation likelihood too.
+      single draw. A dense layer of 256 for grey images and none for colour, by the validation likelihood of
+      chains that were run until they sample.
     - *Activation*: ReLU. *Initialisation*: He, see :func:`dissensus.models.initialise`.
     - *Batch size*: 256, which is 235 steps an epoch on 60,000 images and enough to keep a GPU busy.
     - *Epochs*: 20, so that B = D = 1 gives M = 20 draws. With the paper's step size a chain is then still far

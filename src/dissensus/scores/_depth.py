@@ -18,15 +18,17 @@ from dissensus.scores._matrix import FloatArray
 __all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth", "NeighbourDepth"]
 
 LEAST_SHRINKAGE = 0.02  # two statistics that always agree must not make a distance of their rounding errors
-PARTS = 6  # Gaussians of a mixture; fewer, if there are not so many inliers for each number of a mean:
-INLIERS_A_NUMBER = 5
+PARTS = 6  # Gaussians of a mixture
+INLIERS_A_NUMBER = (
+    5  # of a Gaussian's mean, at least; where there are fewer inliers there are fewer Gaussians
+)
 FOLDS, LEAST_FOLDS = 10, 3  # of fewer inliers nothing is known without their own part
 NEIGHBOUR = 10  # the one whose distance is taken
 MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
 CHUNK = 1 << 22  # distances at a time
 
 # Of thousands of products this small, threads only wait for each other: on a busy machine, for a minute.
-one_thread = ProcessWide(lambda: threadpool_limits(1, user_api="blas"))
+one_thread = ProcessWide(lambda: threadpool_limits(1))
 
 
 class Depth(Protocol):

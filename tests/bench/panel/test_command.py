@@ -108,7 +108,7 @@ def test_selection_writes_its_own_records_and_a_choice(invoke, tmp_path):
     result = invoke(*wanted)
     assert result.exit_code == 0, result.output
     names = sorted(path.name for path in (tmp_path / "selection/svhn").iterdir())
-    assert names == ["sghmc+samples=1-seed0.json", "sghmc-seed0.json"]  # two are no change
+    assert names == ["sghmc+samples=1-seed0.json", "sghmc-seed0.json"]  # two are as many as here by default
     record = json.loads((tmp_path / "selection/svhn" / names[0]).read_text())
     assert {row["outliers"] for row in record["rows"]} == set(MADE_UP)
     assert record["changes"] == {"samples": 1}

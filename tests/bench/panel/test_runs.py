@@ -46,9 +46,18 @@ def test_one_training_and_one_matrix_serve_all_that_use_fewer_draws(sampled, mon
     monkeypatch.setattr(
         runs, "log_likelihoods", lambda *rest, **more: matrices.append(more["samples"]) or make(*rest, **more)
     )
-    whole, one_chain, last = run(key_of(), key_of(used_chains=1), key_of(used_draws=1))
+    counts, measure = [], runs.input_statistics
+    monkeypatch.setattr(
+        runs,
+        "input_statistics",
+        lambda vae, draws, *rest, **more: counts.append(len(draws)) or measure(vae, draws, *rest, **more),
+    )
+    keys = [key_of(), key_of(used_chains=1), key_of(used_draws=1), key_of(samples=3)]
+    whole, one_chain, last, finer = run(*keys)
     assert len(sampled) == 1
-    assert matrices == [2]
+    assert matrices == [2, 3]
+    assert counts == [4, 2, 2], "once for each set of draws"
+    assert finer.statistics.keys() == whole.statistics.keys()
     np.testing.assert_array_equal(one_chain.matrix, whole.matrix[:2])
     np.testing.assert_array_equal(last.matrix, whole.matrix[[1, 3]])
     inputs = load_inputs(MNIST, panel_sizes(quick=True), seed=0)

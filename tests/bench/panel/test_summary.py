@@ -2,7 +2,7 @@ import pytest
 
 from dissensus.bench.panel.rows import Row
 from dissensus.bench.panel.selection import choose
-from dissensus.bench.panel.summary import pairs, summarise
+from dissensus.bench.panel.summary import measured_by_all, pairs, summarise
 from dissensus.bench.panel.table import panel_tables, to_markdown
 
 
@@ -52,14 +52,23 @@ def test_tables_say_it_all():
     assert [title.split(" (QUICK")[0] for title in titles] == [
         "Recommended: sghmc, fused",
         "Scores of sghmc",
-        "Posteriors under fused",
-        "Posteriors and scores",
+        "Posteriors under fused, 1 set, seed 0",
+        "Posteriors and scores, 1 set, seed 0",
     ]
     text = to_markdown(panel_tables(more, quick=False))
     assert "| mnist → kmnist | far | .850±.071 | .100 | .150 | .425 |" in text
     assert "| fashion-mnist-heldout → held-out classes | near | .800 |" in text
     assert "| swag fused | .950 | .950 | .950 | – | – |" in text
     assert len(panel_tables(ROWS, quick=False)) == 2  # of one posterior there is no more to say
+
+
+def test_posteriors_are_compared_where_all_were_measured():
+    more = [*ROWS, row("mnist", "kmnist", "far", "fused", 0.95, posterior="swag")]
+    assert {(each.inliers, each.seed) for each in measured_by_all(more)} == {("mnist", 0)}
+    assert measured_by_all(ROWS) == ROWS
+    alone = row("svhn", "cifar10", "far", "fused", 0.9, seed=7, posterior="swag")
+    assert measured_by_all([*ROWS, alone]) == []
+    assert len(panel_tables([*ROWS, alone], quick=False)) == 2
 
 
 def test_the_rule_prefers_the_mean_once_nothing_far_is_missed():

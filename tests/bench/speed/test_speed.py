@@ -2,7 +2,10 @@
 
 import itertools
 import json
+import math
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -156,27 +159,48 @@ def test_parts_by_name_and_device():
         find_parts(["single"], "cuda")
     with pytest.raises(SettingsError, match="use --device cuda"):
         find_parts(["table-row"], "cpu")
+    assert find_parts(["training"], "mps") == ["training"]
     for device in ("cpu", "cuda"):
         whole, quick = (find_sizes(device, quick=quick) for quick in (False, True))
         assert set(whole.compared_chains) <= set(whole.chains)
         assert set(quick.compared_chains) <= set(quick.chains)
 
 
-def test_trajectories_are_the_plain_loop_s_and_others_are_told_apart(monkeypatch):
-    sizes = find_sizes("cpu", quick=True)
-    rows = measure_trajectory(sizes, CPU)["trajectories"]
-    assert {row["variant"] for row in rows} == {"1", "2"}
-    assert max(row["largest_relative_distance"] for row in rows) < 1e-3
+def test_trajectories_are_told_apart(monkeypatch):
+    """Engines that are off by a factor after each epoch; the real ones have tests of their own."""
+    monkeypatch.setattr("dissensus.bench.speed.trajectory.IMAGES", 96)
+    monkeypatch.setattr("dissensus.bench.speed.trajectory.BATCH_SIZE", 48)
+    found = {}
+    for factor in (1.0, 1 + 1e-5, 1.01, math.nan):
 
-    class Hasty(EagerEngine):
-        def run_epoch(self, epoch):
-            with torch.no_grad():
-                next(iter(self.chains[0].tensors().values())).mul_(1.01)
-            return super().run_epoch(epoch)
+        class Off(EagerEngine):
+            def run_epoch(self, epoch, factor=factor):
+                trace = super().run_epoch(epoch)
+                list(self.chains[-1].tensors().values())[-1].mul_(factor)
+                return trace
 
-    monkeypatch.setattr("dissensus.bench.speed.trajectory.engine_for", Hasty)
-    changed = measure_trajectory(sizes, CPU)["trajectories"]
-    assert max(row["largest_relative_distance"] for row in changed) > 5e-3
+        monkeypatch.setattr("dissensus.bench.speed.trajectory.engine_for", Off)
+        rows = measure_trajectory(find_sizes("cpu", quick=True), CPU)["trajectories"]
+        assert {(row["variant"], row["steps"]) for row in rows} == {(v, n) for v in "12" for n in (2, 4)}
+        assert {(row["engine"], row["chains"]) for row in rows} == {("Off", 2)}
+        found[factor] = rows[0]["largest_relative_distance"]
+    assert found.pop(1.0) == 0
+    assert math.isnan(found.pop(math.nan))
+    assert found == {factor: pytest.approx(factor - 1, rel=0.1) for factor in found}
+
+
+def test_a_row_of_the_table_is_timed_as_a_person_would_run_it(monkeypatch):
+    def run(command, **_):
+        where = Path(command[command.index("--output") + 1]) / "records"
+        where.mkdir()
+        (where / "ll-seed0.json").write_text('{"method": "LL", "seconds": {"vaes": 1.5}}')
+        assert {"--quick", "--benchmark", "fashion-mnist-vs-mnist"} <= set(command)
+        return subprocess.CompletedProcess(command, 0, "", "")
+
+    monkeypatch.setattr("dissensus.bench.speed.table_row.subprocess.run", run)
+    found = measure_table_row(find_sizes("cpu", quick=True), CPU)
+    assert found["seconds_by_method"] == {"LL": {"vaes": 1.5}}
+    assert found["comparisons"][0]["other"] == 60
 
 
 def test_a_row_that_cannot_be_measured_says_why(monkeypatch):

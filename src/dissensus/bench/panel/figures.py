@@ -15,7 +15,7 @@ from dissensus.bench.drawing import new_figure, quick_mark, save_figure
 from dissensus.bench.panel.configuration import RECOMMENDED
 from dissensus.bench.panel.records import read_rows
 from dissensus.bench.panel.sets import GROUPS
-from dissensus.bench.panel.summary import Pair, pairs
+from dissensus.bench.panel.summary import Pair, measured_by_all, pairs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ def draw_all(output: Path, *, quick: bool) -> Iterator[Path]:
     for (inliers, posterior), own in found.items():
         title = f"{inliers}, {posterior}: AUROC{quick_mark(quick)}"
         yield save_figure(_scores_map(title, own), output / "figures" / f"scores-{inliers}-{posterior}.png")
-    under = pairs((row for row in rows if row.score == RECOMMENDED.score), grouped=True)
+    under = pairs([row for row in measured_by_all(rows) if row.score == RECOMMENDED.score], grouped=True)
     if len({pair.posterior for pair in under}) > 1:
         cells = {(pair.title, pair.posterior): pair.auroc for pair in under}
         title = f"Posteriors under {RECOMMENDED.score}: AUROC{quick_mark(quick)}"

@@ -48,12 +48,9 @@ def selection_tasks(
     tasks = []
     for seed, each, posterior in itertools.product(seeds, inliers, posteriors):
         unchanged = with_posterior(base, posterior)
-        for changes, configuration in candidates(unchanged, grid):
-            # What is no change has no part in the name: it is the same candidate.
-            named = [
-                f"{name}={value}" for name, value in changes.items() if getattr(unchanged, name) != value
-            ]
-            label = "+".join([posterior, *named])
+        for _, configuration in candidates(unchanged, grid):
+            changes = configuration.changes(unchanged)  # what is no change is the same candidate
+            label = "+".join([posterior, *(f"{name}={value}" for name, value in changes.items())])
             key = RunKey(each, configuration, sizes, seed, "selection")
             tasks.append(Task(key, label, "selection", {"changes": plain_changes(changes)}))
     return tasks

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from dissensus.bench.panel.rows import Row
 from dissensus.bench.panel.sets import GROUPS
 
-__all__ = ["Pair", "Summary", "pairs", "summarise"]
+__all__ = ["Pair", "Summary", "measured_by_all", "pairs", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,15 @@ def pairs(rows: Iterable[Row], *, grouped: bool = False) -> list[Pair]:
         named = (row.inliers, row.outliers) if group is None or not grouped else (group, "held-out classes")
         found[(*named, row.posterior, row.score)].append(row)
     return [_pair(own, inliers, outliers) for (inliers, outliers, *_), own in found.items()]
+
+
+def measured_by_all(rows: Sequence[Row]) -> list[Row]:
+    """Those of sets and seeds that every posterior was measured on: all others compare unlike with unlike."""
+    found: dict[tuple[str, int], set[str]] = defaultdict(set)
+    for row in rows:
+        found[row.inliers, row.seed].add(row.posterior)
+    everybody = {row.posterior for row in rows}
+    return [row for row in rows if found[row.inliers, row.seed] == everybody]
 
 
 def summarise(rows: Sequence[Row]) -> list[Summary]:

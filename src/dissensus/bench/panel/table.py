@@ -16,7 +16,7 @@ from dissensus.bench.panel.configuration import RECOMMENDED
 from dissensus.bench.panel.power import FALSE_DISCOVERY_RATE, MIX
 from dissensus.bench.panel.records import read_rows
 from dissensus.bench.panel.rows import Row
-from dissensus.bench.panel.summary import Summary, pairs, summarise
+from dissensus.bench.panel.summary import Summary, measured_by_all, pairs, summarise
 
 __all__ = ["Grid", "panel_tables", "show_panel", "summary_grid", "to_markdown", "to_terminal", "write_panel"]
 
@@ -77,16 +77,26 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
             )
         )
     own_posterior = [row for row in rows if row.posterior == posterior]
-    own_score = [row for row in rows if row.score == score]
+    shared = measured_by_all(rows)
+    where = _places(shared)
     for title, chosen, name in (
         (f"Scores of {posterior}", own_posterior, "score"),
-        (f"Posteriors under {score}", own_score, "posterior"),
-        ("Posteriors and scores", rows, "both"),
+        (f"Posteriors under {score}, {where}", [row for row in shared if row.score == score], "posterior"),
+        (f"Posteriors and scores, {where}", shared, "both"),
     ):
         # One line, or the same lines once more, say nothing.
         if len({row.posterior for row in chosen}) > (name != "score"):
             tables.append(summary_grid(title + mark, summarise(chosen), name))
     return tables
+
+
+def _places(rows: Sequence[Row]) -> str:
+    """As in ``4 sets, seed 0``: what rows are of, for a title."""
+    sets, seeds = len({row.inliers for row in rows}), sorted({row.seed for row in rows})
+    return (
+        f"{sets} {'set' if sets == 1 else 'sets'}, "
+        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+    )
 
 
 def summary_grid(title: str, summaries: Iterable[Summary], name: str = "both") -> Grid:

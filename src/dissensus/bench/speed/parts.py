@@ -48,8 +48,8 @@ def find_parts(wanted: list[str], device: str) -> list[str]:
     unknown = [name for name in wanted if name not in PARTS]
     if unknown:
         raise SettingsError(f"there is no part {unknown[0]!r}; choose one of {', '.join(PARTS)}")
-    elsewhere = ELSEWHERE[device]
+    elsewhere = ELSEWHERE.get(device, ())
     if misplaced := [name for name in wanted if name in elsewhere]:
-        other = next(name for name in ELSEWHERE if name != device)
+        other = next(name for name, parts in ELSEWHERE.items() if misplaced[0] not in parts)
         raise SettingsError(f"{misplaced[0]!r} is measured on {other} alone: use --device {other}")
     return [name for name in PARTS if name in wanted or not (wanted or name in elsewhere)]

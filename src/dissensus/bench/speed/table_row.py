@@ -1,4 +1,4 @@
-"""Part (i): the first row of the paper's table 1, all six methods, from the start of a process to its end."""
+"""Part (i): the first benchmark of the paper's table 1, all six methods, from the start of a process on."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def measure_table_row(sizes: Sizes, device: torch.device) -> dict[str, Any]:
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         took = time.perf_counter() - started
         if done.returncode:
-            said = " ".join((done.stderr or done.stdout).split())
+            said = " ".join((done.stdout + done.stderr).split())
             raise DissensusError(f"dissensus bench paper failed: {said or 'it said nothing'}")
         records = read_records(Path(folder) / "records").values()
         methods = {record["method"]: record["seconds"] for record in records}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.subject import conv_vae, images
@@ -16,7 +18,7 @@ __all__ = ["measure_trajectory"]
 
 IMAGES = 512
 BATCH_SIZE = 64
-EPOCHS = 2  # and adaptation ends after the first, so that both kinds of step are run
+EPOCHS, ADAPTATION = 2, 1  # so that both kinds of step are run
 VARIANTS = {"1": SamplingSettings.variant_1, "2": SamplingSettings.variant_2}
 
 
@@ -30,7 +32,7 @@ def measure_trajectory(sizes: Sizes, device: torch.device) -> dict[str, Any]:
     with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
         for variant, make in VARIANTS.items():
             for chains in sizes.compared_chains:
-                settings = make(epochs=EPOCHS, chains=chains, batch_size=BATCH_SIZE, adaptation=1)
+                settings = make(epochs=EPOCHS, chains=chains, batch_size=BATCH_SIZE, adaptation=ADAPTATION)
                 vae = conv_vae()
                 plain, fast = (
                     [Chain(vae, settings, data, index, 0) for index in range(chains)] for _ in range(2)
@@ -44,21 +46,35 @@ def measure_trajectory(sizes: Sizes, device: torch.device) -> dict[str, Any]:
                             "chains": chains,
                             "engine": type(engines[1]).__name__,
                             "steps": epoch * expected.shape[1],
-                            "largest_relative_distance": max(map(_distance, plain, fast)),
+                            "largest_relative_distance": _largest(map(_distances, plain, fast)),
                             "largest_relative_elbo": float(((found - expected) / expected).abs().max()),
                         }
                     )
     return {
-        "settings": {"images": IMAGES, "batch_size": BATCH_SIZE, "tf32": False},
+        "settings": {
+            "images": IMAGES,
+            "batch_size": BATCH_SIZE,
+            "epochs": EPOCHS,
+            "adaptation": ADAPTATION,
+            "tf32": False,
+            "deterministic": True,
+        },
         "trajectories": rows,
         "comparisons": [],
     }
 
 
-def _distance(plain: Chain, fast: Chain) -> float:
-    """Of the tensor that differs most, relative to its length."""
+def _distances(plain: Chain, fast: Chain) -> Tensor:
+    """Of every tensor, relative to its length."""
     others = fast.tensors()
-    return max(
-        float((others[name] - tensor).double().norm() / tensor.double().norm().clamp(min=1e-12))
-        for name, tensor in plain.tensors().items()
+    return torch.stack(
+        [
+            (others[name] - tensor).double().norm() / tensor.double().norm().clamp(min=1e-12)
+            for name, tensor in plain.tensors().items()
+        ]
     )
+
+
+def _largest(distances: Iterable[Tensor]) -> float:
+    """NaN if one of them is, which Python's own max would pass over."""
+    return float(torch.cat(list(distances)).max())
