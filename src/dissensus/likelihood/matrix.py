@@ -30,7 +30,7 @@ __all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
 # batch; vectors are so quick that many must share a call's overhead.
 GPU_ROWS = 16_384
 CPU_IMAGE_ROWS = 16
-CPU_VECTOR_ROWS = 512
+CPU_VECTOR_ROWS = 256
 
 
 @dataclass(frozen=True)
