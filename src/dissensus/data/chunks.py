@@ -67,9 +67,12 @@ class ArrayStream:
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Rows named by their number from 0."""
         for begin in range(start, len(self), size):
-            numbers = range(begin, min(begin + size, len(self)))
-            rows = self._rows(slice(numbers.start, numbers.stop))
-            yield Chunk(numbers, rows, numbers.stop / len(self), _unusable(rows))
+            # Nothing here holds on to a chunk: the next one would be read while it is still in memory.
+            yield self._chunk(range(begin, min(begin + size, len(self))))
+
+    def _chunk(self, numbers: range) -> Chunk:
+        rows = self._rows(slice(numbers.start, numbers.stop))
+        return Chunk(numbers, rows, numbers.stop / len(self), _unusable(rows))
 
     def _rows(self, rows: slice) -> NDArray[Any]:
         if isinstance(self.source, Path):

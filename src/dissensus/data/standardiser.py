@@ -45,5 +45,8 @@ class Standardiser:
     def __call__(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Rows (N, D) in standard deviations from the mean, cut off where no network could tell any more."""
         with np.errstate(over="ignore"):
-            standardised = (np.asarray(rows, dtype=np.float64) - self.mean) / self.scale
-        return np.clip(standardised, -FARTHEST, FARTHEST).astype(np.float32)
+            standardised: NDArray[np.float64] = np.subtract(rows, self.mean, dtype=np.float64)
+            # In place: each of these would be another copy of a chunk.
+            standardised /= self.scale
+        np.clip(standardised, -FARTHEST, FARTHEST, out=standardised)
+        return standardised.astype(np.float32)

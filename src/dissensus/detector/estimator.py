@@ -7,6 +7,7 @@ scikit-learn's methods higher means more normal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -392,15 +393,19 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
         check_is_fitted(self)
-        batches = self._batches(X)
-        return np.concatenate([measure(self, b, on_progress=on_progress).score(self.score_) for b in batches])
+
+        def scores(batch: NDArray[Any]) -> NDArray[np.float64]:
+            return measure(self, batch, on_progress=on_progress).score(self.score_)
+
+        # By map, which lets go of a batch before it asks for the next.
+        return np.concatenate(list(map(scores, self._batches(X))))
 
     def _statistics(
         self, X: Any, on_progress: OnProgress | None, stage: str
     ) -> dict[str, NDArray[np.float64]]:
         check_is_fitted(self)
-        batches = self._batches(X)
-        parts = [every_statistic(self, batch, on_progress=on_progress, stage=stage) for batch in batches]
+        made = partial(every_statistic, self, on_progress=on_progress, stage=stage)
+        parts = list(map(made, self._batches(X)))  # by map, as above
         if not parts:
             raise DataError("X is empty: give at least one input")
         return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}

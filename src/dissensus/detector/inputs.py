@@ -15,6 +15,7 @@ from torch import Tensor
 
 from dissensus.data import (
     ArrayStream,
+    Chunk,
     Dataset,
     ImageFolder,
     Table,
@@ -60,18 +61,28 @@ def scoring_batches(
             yield _checked(detector, pictures, shape=shape)
     elif isinstance(inputs, TableFile) or (isinstance(inputs, ArrayStream) and len(inputs)):
         empty = True
-        for chunk in inputs.chunks(chunk_rows(shape)):
+
+        def checked(chunk: Chunk) -> NDArray[Any]:
+            nonlocal empty
             empty = False
-            array, problems = chunk.inputs, chunk.problems
-            if isinstance(array, Table):
-                array, problems = encoded(detector, array)
-            for position, reason in sorted(problems.items()):
-                raise DataError(f"X cannot be scored at row {chunk.names[position]}: {reason}")
-            yield _checked(detector, array, shape=shape)
+            return _checked(detector, _all_usable(detector, chunk), shape=shape)
+
+        # By map, which lets go of a chunk before it asks for the next: two would take twice the memory.
+        yield from map(checked, inputs.chunks(chunk_rows(shape)))
         if empty:
             raise DataError(f"{X} holds no rows: at least one is needed to score")
     else:
         yield _checked(detector, inputs, shape=shape)
+
+
+def _all_usable(detector: BaseEstimator, chunk: Chunk) -> Any:
+    """A chunk's rows; refused if one of them cannot be scored."""
+    array, problems = chunk.inputs, chunk.problems
+    if isinstance(array, Table):
+        array, problems = encoded(detector, array)
+    for position, reason in sorted(problems.items()):
+        raise DataError(f"X cannot be scored at row {chunk.names[position]}: {reason}")
+    return array
 
 
 def chunk_rows(shape: tuple[int, ...]) -> int:

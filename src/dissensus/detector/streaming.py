@@ -87,9 +87,11 @@ def decide_stream(
     empty = start == 0 and not stream.live
     for chunk in stream.chunks(chunk_rows(gate.input_shape_), start):
         empty = False
-        yield _decided(gate, chunk, on_error)
+        decided, share = _decided(gate, chunk, on_error), chunk.share
+        del chunk  # before the next is read
+        yield decided
         if on_progress is not None:
-            on_progress("scoring", round(1000 * chunk.share), 1000)
+            on_progress("scoring", round(1000 * share), 1000)
     if empty:
         raise DataError("X holds no inputs: give at least one")
 
