@@ -139,7 +139,18 @@ def test_records_of_both_devices_are_merged(tmp_path, monkeypatch):
         assert {"name", "hardware", "ours", "other", "other_name", "unit", "ratio"} <= row.keys()
     assert rows[1]["hardware"] == "a GPU"
     assert [record["device"] for record in all_records(tmp_path)] == ["cpu", "cuda"]
-    assert "| c | 8 | 4 | ms | 0.50 | other | a GPU |" in markdown(rows)
+    assert "| c | 8 | 4 | ms | 0.50 | other | a GPU |" in markdown(rows, all_records(tmp_path))
+
+
+def test_the_table_has_the_accuracy_of_every_path():
+    found = [
+        {"observation": model, "path": path, "largest_difference": difference}
+        for model, path, difference in (("bernoulli", "fast", 0.021), ("bernoulli", "eager", 3.4e-5))
+    ]
+    text = markdown([], [{"hardware": "a CPU", "differences": found}, {"hardware": "a GPU"}])
+    assert "nats, a CPU:" in text
+    assert "a GPU" not in text
+    assert "|  | fast | eager |\n| --- | --- | --- |\n| bernoulli | 0.02 | 3e-05 |" in text
 
 
 def test_parts_by_name_and_device():

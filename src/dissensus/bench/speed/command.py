@@ -55,14 +55,14 @@ def bench_speed(
             log.print(f"{name}: {took:.0f} s")
             for note in measured.get("notes", ()):
                 log.print(note, style="yellow", markup=False)
-    rows = merge(where)
+    rows, records = merge(where), all_records(where)
     with atomic_path(where / "speed.md") as temporary:
-        temporary.write_text(markdown(rows), encoding="utf-8")
-    pictures = draw_all(all_records(where), where / "figures")
+        temporary.write_text(markdown(rows, records), encoding="utf-8")
+    pictures = draw_all(records, where / "figures")
     if json:
         typer.echo(json_text.dumps(rows))
         return
     console = Console(highlight=False)
-    console.print(terminal(rows))
+    console.print(terminal(rows, records))
     for path in pictures:
         console.print(str(path), markup=False, soft_wrap=True)

@@ -1,8 +1,8 @@
-"""The table of all comparisons, for the terminal and as Markdown."""
+"""The tables of all comparisons and of the fast paths' accuracy, for the terminal and as Markdown."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from rich import box
@@ -13,10 +13,11 @@ from rich.table import Table
 __all__ = ["markdown", "terminal"]
 
 HEADS = ("what", "ours", "other", "unit", "times better", "compared with", "hardware")
+ACCURACY = "Largest |Δ log p| from float64, nats"
 
 
-def terminal(rows: Sequence[Mapping[str, Any]]) -> Group:
-    """For rich, narrow enough for 80 columns: a table for each hardware."""
+def terminal(rows: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]) -> Group:
+    """For rich, narrow enough for 80 columns: tables for each hardware."""
     tables: list[RenderableType] = []
     for hardware in dict.fromkeys(row["hardware"] for row in rows):
         table = Table(title=f"Speed, {hardware}", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
@@ -31,14 +32,40 @@ def terminal(rows: Sequence[Mapping[str, Any]]) -> Group:
                     f"{name}\n  [dim]{escape(beside)}[/dim]", f"{ours}\n{unit}", other, ratio, style=style
                 )
         tables += [table, ""]
+    for heads, lines in _accuracy(records):
+        table = Table(
+            title=f"{ACCURACY}, {heads[0]}", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False
+        )
+        table.add_column("")
+        for head in heads[1:]:
+            table.add_column(head, justify="right")
+        for line in lines:
+            table.add_row(*line)
+        tables += [table, ""]
     return Group(*tables)
 
 
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
+def markdown(rows: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]) -> str:
     """The same for a document."""
-    lines = ["| " + " | ".join(HEADS) + " |", "|" + "---|" * len(HEADS)]
-    lines += ["| " + " | ".join(_cells(row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+    parts = _markdown(HEADS, [_cells(row) for row in rows])
+    for heads, lines in _accuracy(records):
+        parts += ["", f"{ACCURACY}, {heads[0]}:", "", *_markdown(("", *heads[1:]), lines)]
+    return "\n".join(parts) + "\n"
+
+
+def _markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]:
+    return [f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines)]
+
+
+def _accuracy(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], list[list[str]]]]:
+    """For each hardware its name and the ways to score, and a line for each observation model."""
+    for record in records:
+        found = {(one["observation"], one["path"]): one for one in record.get("differences", ())}
+        paths = list(dict.fromkeys(path for _, path in found))
+        models = dict.fromkeys(model for model, _ in found)
+        if found:
+            lines = [[m, *(f"{found[m, p]['largest_difference']:.1g}" for p in paths)] for m in models]
+            yield [record["hardware"], *paths], lines
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:
