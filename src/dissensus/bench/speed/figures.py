@@ -10,6 +10,7 @@ from dissensus.atomic import atomic_path
 from dissensus.report import require_matplotlib
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["draw_all"]
@@ -88,7 +89,7 @@ def _growth(record: Record) -> Figure:
         ):
             heights = [point[key] / divisor for point in axis["points"]]
             # Against multiples of the first value, so that all axes start at the same place.
-            label = f"{names[name]}: slope {axis[kind]:.2f}"
+            label = f"{names[name]}: slope {round(axis[kind], 2) + 0.0:.2f}"  # never −0.00
             axes.plot(
                 [value / values[0] for value in values], heights, "o-", color=colours[name], label=label
             )
@@ -97,8 +98,17 @@ def _growth(record: Record) -> Figure:
     for axes in (left, right):
         axes.set_xscale("log", base=2)
         axes.set(yscale="log", xlabel="times the smallest")
+        _at_least_a_decade(axes)
         axes.legend(frameon=False, fontsize=8, labelcolor=INK)
     return figure
+
+
+def _at_least_a_decade(axes: Axes) -> None:
+    """So that what is flat looks flat: a logarithmic axis of a few percent would make a mountain of it."""
+    low, high = axes.get_ylim()
+    missing = (10 * low / high) ** 0.5
+    if missing > 1:
+        axes.set_ylim(low / missing, high * missing)
 
 
 def _single(record: Record) -> Figure:
