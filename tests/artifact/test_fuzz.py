@@ -17,10 +17,8 @@ if not sys.platform.startswith("linux"):
 
 @pytest.fixture(scope="module")
 def fuzzing():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(TOOLS)
-        importlib.import_module("fuzzing.running")
-        yield importlib.import_module("fuzzing")
+    importlib.import_module("fuzzing.running")
+    return importlib.import_module("fuzzing")
 
 
 @pytest.mark.slow

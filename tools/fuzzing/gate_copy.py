@@ -7,7 +7,7 @@ import json
 import shutil
 from pathlib import Path
 
-__all__ = ["copied", "signed"]
+__all__ = ["copied", "sign", "signed"]
 
 
 def copied(folder: Path, work: Path) -> Path:
