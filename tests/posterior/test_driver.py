@@ -11,6 +11,7 @@ from dissensus.errors import DataError
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import VAE, Gaussian, build_vae
 from dissensus.posterior import SGHMC, Adam, SamplingSettings, load_weights, sample_posterior
+from dissensus.posterior import chain as chain_module
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.engine import EagerEngine
 
@@ -94,6 +95,25 @@ def test_plain_training_improves_the_elbo(vectors, vector_vae):
     assert elbos[0] < -12
     last = draws.diagnostics.reports[-1]
     assert last.held_out_log_likelihood > last.training_elbo - 0.5
+
+
+@pytest.mark.parametrize("decoded_at_once", [1, 50 * 6 * 3, 1 << 24])
+def test_chains_are_watched_by_importance_sampling(vectors, vector_vae, monkeypatch, decoded_at_once):
+    """However many samples are decoded at once."""
+    monkeypatch.setattr(chain_module, "_DECODED_AT_ONCE", decoded_at_once)
+    chain = Chain(vector_vae, VARIANTS["variant 1"], vectors, 0, 0)
+    x, noise = vectors[:50], torch.randn(7, 2, generator=torch.Generator().manual_seed(2))
+    found = chain.held_out_log_likelihood(x, noise)
+    vae = copy.deepcopy(chain.vae).double()
+    mean, log_std = vae.encode(x.double())
+    weights = []
+    for eps in noise.double():
+        z = mean + log_std.exp() * eps
+        prior, q = torch.distributions.Normal(0, 1), torch.distributions.Normal(mean, log_std.exp())
+        observed = torch.distributions.Normal(vae.decode(z)[:, 0], 0.5).log_prob(x).sum(1)
+        weights.append(observed + (prior.log_prob(z) - q.log_prob(z)).sum(1))
+    expected = torch.stack(weights).exp().mean(0).log()
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-4)
 
 
 @every_variant

@@ -52,6 +52,26 @@ def test_every_posterior_is_captured(name, variant):
 
 
 @on_gpu
+def test_chains_of_several_runs_in_one_graph_are_the_plain_loop_s():
+    random = torch.Generator().manual_seed(0)
+    data = torch.randint(0, 256, (512, 1, 28, 28), generator=random, dtype=torch.uint8).cuda()
+    vae = build_vae((1, 28, 28), generator=random)
+    runs = [
+        SamplingSettings.variant_1(epochs=3, chains=1, batch_size=64, adaptation=1),
+        SamplingSettings.variant_2(epochs=3, chains=2, batch_size=64, adaptation=2),
+        SamplingSettings.ensemble(1, 3, batch_size=64),
+    ]
+    plain, captured = ([chain for run in runs for chain in chains_of(vae, data, run)] for _ in range(2))
+    engines = EagerEngine(plain), CapturedEngine(captured)
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+        for epoch in (1, 2, 3):
+            for one, other in zip(plain, captured, strict=True):
+                one.restore({key: tensor.clone() for key, tensor in other.tensors().items()})
+            expected, trace = (engine.run_epoch(epoch) for engine in engines)
+            torch.testing.assert_close(trace, expected, rtol=1e-3, atol=0)
+
+
+@on_gpu
 @pytest.mark.parametrize("variant", [SamplingSettings.variant_1, SamplingSettings.variant_2])
 def test_captured_trajectory_equals_the_plain_loop_s(variant):
     random = torch.Generator().manual_seed(0)

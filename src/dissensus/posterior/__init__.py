@@ -4,10 +4,11 @@ from dissensus.posterior.adam import Adam
 from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth, split_rhat
 from dissensus.posterior.draws import WeightDraws, load_weights
-from dissensus.posterior.driver import sample_posterior
+from dissensus.posterior.driver import sample_posterior, sample_together
 from dissensus.posterior.named import POSTERIORS, Budget, posterior_settings
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.priors import GammaHyperprior
+from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.sghmc import SGHMC
 from dissensus.posterior.sgld import SGLD
@@ -25,6 +26,8 @@ __all__ = [
     "Diagnostics",
     "EpochReport",
     "GammaHyperprior",
+    "OnEpoch",
+    "PosteriorRun",
     "Potential",
     "SamplerHealth",
     "SamplingSettings",
@@ -33,5 +36,6 @@ __all__ = [
     "load_weights",
     "posterior_settings",
     "sample_posterior",
+    "sample_together",
     "split_rhat",
 ]

@@ -20,6 +20,8 @@ from dissensus.seeding import numpy_stream, stream_seed, torch_stream
 
 __all__ = ["Chain", "StepNoise"]
 
+_DECODED_AT_ONCE = 1 << 24  # numbers a decoder gives at once where chains are watched: 64 MiB
+
 
 class StepNoise(NamedTuple):
     """Standard normal numbers for one step, in the order they are drawn in."""
@@ -110,8 +112,14 @@ class Chain:
         """log p̂(x) of held-out inputs (N,) in float64 with the given noise (K, Z), to watch the chain by."""
         with torch.no_grad():
             mean, log_std = self.vae.encode(x)
-            weights = [self.vae.log_weight(x, mean + log_std.exp() * eps, mean, log_std) for eps in noise]
-            return torch.stack(weights).logsumexp(0) - math.log(len(noise))
+            std = log_std.exp()
+            numbers = len(x) * self.vae.observation.parameters_per_dimension * math.prod(self.vae.input_shape)
+            weights = []
+            for some in noise.split(max(1, _DECODED_AT_ONCE // numbers)):  # type: ignore[no-untyped-call]
+                z = (mean + std * some[:, None]).flatten(0, 1)
+                repeated = [each.repeat(len(some), *[1] * (each.ndim - 1)) for each in (x, mean, log_std)]
+                weights.append(self.vae.log_weight(repeated[0], z, *repeated[1:]).view(len(some), len(x)))
+            return torch.cat(weights).logsumexp(0) - math.log(len(noise))
 
     def load(self, weights: Mapping[str, Tensor]) -> None:
         """Puts flat weights (P,) into the networks of these names."""

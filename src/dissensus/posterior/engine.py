@@ -40,7 +40,7 @@ class EagerEngine:
 class CapturedEngine:
     """All chains' steps as one CUDA graph, each chain on a stream of its own.
 
-    The graph is recorded anew when adaptation ends, because the step is then another one.
+    The graph is recorded anew when a chain's adaptation ends, because its step is then another one.
     """
 
     def __init__(self, chains: Sequence[Chain]) -> None:
@@ -50,12 +50,12 @@ class CapturedEngine:
         self.elbo = torch.zeros(len(chains), dtype=torch.float64, device=device)
         self.streams = [torch.cuda.Stream(device) for _ in chains]  # type: ignore[no-untyped-call]
         self.graph: torch.cuda.CUDAGraph | None = None
-        self.captured_adapt: bool | None = None
+        self.captured_adapt: list[bool] | None = None
 
     def run_epoch(self, epoch: int) -> Tensor:
         """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
         order = self._begin(epoch)
-        if self.captured_adapt != self.chains[0].adapt:
+        if self.captured_adapt != [chain.adapt for chain in self.chains]:
             self._capture()
             # Recording ran real steps and was undone; the streams of randomness start over too.
             order = self._begin(epoch)
@@ -94,7 +94,7 @@ class CapturedEngine:
         torch.backends.cuda.matmul.allow_tf32 = dense_tf32
         for chain, tensors in zip(self.chains, before, strict=True):
             chain.restore(tensors)
-        self.captured_adapt = self.chains[0].adapt
+        self.captured_adapt = [chain.adapt for chain in self.chains]
 
     def _step_all(self) -> None:
         current = torch.cuda.current_stream()

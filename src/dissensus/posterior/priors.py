@@ -36,28 +36,33 @@ class GammaHyperprior:
 
     def resample(self, weights: Tensor, layout: Layout, random: np.random.Generator) -> Tensor:
         """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal within a tensor."""
-        squares = [float(part.double().square().sum()) for part in layout.split(weights).values()]
-        shapes, rates = self._conditional(squares, layout)
+        shapes, rates = self._conditional([part.double().square() for part in _tensors(weights, layout)])
         # NumPy's gamma takes a scale, the inverse of the rate.
-        return _per_weight(random.gamma(shapes, 1.0 / rates), layout).to(weights.device)
+        return _per_weight(random.gamma(shapes, 1.0 / rates), layout, weights.device)
 
     def expected(self, second_moment: Tensor, layout: Layout) -> Tensor:
         """The precisions' mean (P,) where only E[w²] (P,) of the weights is known, as for a fitted Gaussian.
 
         The best Gamma for λ then has the conditional's form with E‖w‖² in place of ‖w‖².
         """
-        squares = [float(part.double().sum()) for part in layout.split(second_moment).values()]
-        shapes, rates = self._conditional(squares, layout)
-        return _per_weight(shapes / rates, layout).to(second_moment.device)
+        shapes, rates = self._conditional([part.double() for part in _tensors(second_moment, layout)])
+        return _per_weight(shapes / rates, layout, second_moment.device)
 
-    def _conditional(
-        self, squares: Sequence[float], layout: Layout
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Shape and rate for each tensor."""
-        sizes = np.asarray(layout.sizes, dtype=np.int64)
-        return self.shape + sizes / 2, self.rate + np.asarray(squares) / 2
+    def _conditional(self, squares: Sequence[Tensor]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Shape and rate for each tensor, of whose weights the squares are given."""
+        if not squares:
+            return np.empty(0), np.empty(0)
+        # All sums leave the device together: to wait for each in turn takes as long as ten training steps.
+        sums = torch.stack([each.sum() for each in squares]).cpu().numpy()
+        sizes = np.asarray([each.numel() for each in squares], dtype=np.int64)
+        return self.shape + sizes / 2, self.rate + sums / 2
 
 
-def _per_weight(precisions: NDArray[np.float64], layout: Layout) -> Tensor:
-    per_tensor = torch.as_tensor(precisions, dtype=torch.float32)
-    return per_tensor.repeat_interleave(torch.as_tensor(layout.sizes, dtype=torch.int64))
+def _tensors(flat: Tensor, layout: Layout) -> list[Tensor]:
+    return list(layout.split(flat).values())
+
+
+def _per_weight(precisions: NDArray[np.float64], layout: Layout, device: torch.device) -> Tensor:
+    per_tensor = torch.as_tensor(precisions, dtype=torch.float32, device=device)
+    sizes = torch.as_tensor(layout.sizes, dtype=torch.int64, device=device)
+    return per_tensor.repeat_interleave(sizes, output_size=sum(layout.sizes))

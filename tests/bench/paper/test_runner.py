@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,10 +8,12 @@ from rich.console import Console
 
 from dissensus.bench.devices import find_device
 from dissensus.bench.paper import runner
-from dissensus.bench.paper.benchmarks import expand
+from dissensus.bench.paper.benchmarks import QUICK, expand
 from dissensus.bench.paper.methods import find_methods
+from dissensus.bench.paper.presets import RUNS, find_preset
 from dissensus.bench.paper.records import read_all, read_scores
-from dissensus.bench.paper.runner import measure, plan
+from dissensus.bench.paper.runner import _groups, measure, plan
+from dissensus.bench.paper.runs import RunKey
 from dissensus.bench.paper.table import collect
 from dissensus.errors import DataError, DivergenceError, SettingsError
 from dissensus.evaluation import auroc
@@ -32,7 +35,9 @@ def executed(monkeypatch):
     """The names of the runs that were really made."""
     made, execute = [], runner.execute
     monkeypatch.setattr(
-        runner, "execute", lambda key, *rest, **more: made.append(key.run) or execute(key, *rest, **more)
+        runner,
+        "execute",
+        lambda keys, *rest, **more: made.extend(key.run for key in keys) or execute(keys, *rest, **more),
     )
     return made
 
@@ -104,19 +109,32 @@ def test_quick_and_full_never_mix(tmp_path):
     assert next(tmp_path.rglob("ll-seed0.json")).read_bytes() == before
 
 
-def test_a_diverged_chain_fails_its_own_records_only(tmp_path, monkeypatch):
+@pytest.mark.parametrize("together", [False, True])
+def test_a_diverged_chain_fails_its_own_records_only(tmp_path, monkeypatch, together):
     execute = runner.execute
 
-    def diverge(key, *rest, **more):
-        if key.run == "bvae1":
+    def diverge(keys, *rest, **more):
+        if "bvae1" in [key.run for key in keys]:
             raise DivergenceError("chain 0 runs away")
-        return execute(key, *rest, **more)
+        return execute(keys, *rest, **more)
 
     monkeypatch.setattr(runner, "execute", diverge)
+    if together:
+        monkeypatch.setattr(runner, "_groups", lambda runs, _device: [list(runs)])
     failures = measure(tmp_path, tasks_for(tmp_path), quick=True, device=CPU, console=silent())
     assert len(failures) == 1
     assert "chain 0 runs away" in failures[0]
     assert {row.method for row in collect(tmp_path, quick=True)} == {"LL", "TT"}
+
+
+def test_what_is_sampled_together():
+    """On a GPU what has as many epochs, on a CPU nothing."""
+    (benchmark,) = expand(["fashion-mnist-vs-mnist"])
+    preset = replace(find_preset("converged"), epochs=7, member_epochs=5)
+    runs = [RunKey(benchmark, run, preset, QUICK, 0) for run in RUNS]
+    together = [[run.run for run in group] for group in _groups(runs, torch.device("cuda"))]
+    assert together == [["bvae1", "bvae2"], ["vaes", "background"]]
+    assert [[run.run for run in group] for group in _groups(runs, CPU)] == [[run] for run in RUNS]
 
 
 def test_damaged_scores_are_refused_by_name(tmp_path):

@@ -5,10 +5,11 @@ import numpy as np
 import pytest
 import torch
 
+from dissensus.bench.paper import runs
 from dissensus.bench.paper.benchmarks import BENCHMARKS, Sizes, load_inputs
 from dissensus.bench.paper.presets import find_preset
 from dissensus.bench.paper.run_result import load_result, save_result
-from dissensus.bench.paper.runs import RunKey, execute, replace_pixels
+from dissensus.bench.paper.runs import RunKey, replace_pixels
 from dissensus.errors import DataError, SettingsError
 
 SIZES = Sizes(training=64, test=12, validation=8, typical=6)
@@ -17,6 +18,11 @@ FASHION = BENCHMARKS["fashion-mnist-vs-mnist"]
 
 def key(run="bvae1", preset="converged", seed=0, **changes):
     return RunKey(FASHION, run, replace(find_preset(preset), **changes), SIZES, seed)
+
+
+def execute(key, inputs):
+    ((_, result),) = runs.execute([key], inputs)
+    return result
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.15, 0.2, 1.0])
@@ -55,15 +61,24 @@ def test_matrices_have_a_row_a_draw_and_a_column_an_input():
     assert found["noise_floor"] > 0
 
 
-def test_background_sees_perturbed_images(monkeypatch):
-    from dissensus.bench.paper import runs
+def test_runs_made_together_are_what_each_is_alone():
+    inputs = load_inputs(FASHION, SIZES, seed=0)
+    keys = [key("vaes", members=2, member_epochs=3), key("bvae2", chains=1, epochs=3, burn_in=2)]
+    together = dict(runs.execute(keys, inputs))
+    assert list(together) == keys
+    for one in keys:
+        np.testing.assert_array_equal(together[one].test, execute(one, inputs).test)
+    assert together[keys[0]].info["trained_with"] == ["bvae2"]
+    assert execute(keys[0], inputs).info["trained_with"] == []
 
+
+def test_background_sees_perturbed_images(monkeypatch):
     seen = []
-    sample = runs.sample_posterior
+    begin = runs.PosteriorRun
     monkeypatch.setattr(
         runs,
-        "sample_posterior",
-        lambda vae, data, *rest, **more: seen.append(data) or sample(vae, data, *rest, **more),
+        "PosteriorRun",
+        lambda vae, data, *rest, **more: seen.append(data) or begin(vae, data, *rest, **more),
     )
     inputs = load_inputs(FASHION, SIZES, seed=0)
     for run in ("vaes", "background"):

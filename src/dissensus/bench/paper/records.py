@@ -105,6 +105,7 @@ def write_measurement(
         "draws": {name: results[name].info["draws"] for name in runs},
         "diagnostics": {name: results[name].info["diagnostics"] for name in runs},
         "seconds": {name: results[name].info["seconds"] for name in runs},
+        "trained_with": {name: results[name].info.get("trained_with", []) for name in runs},
         "environment": environment(gpu=gpu_name(device)),
     }
     arrays: dict[str, NDArray[Any]] = {

@@ -10,7 +10,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
-from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, load_inputs
+from dissensus.bench.paper.benchmarks import FULL, QUICK, Benchmark, Inputs, load_inputs
 from dissensus.bench.paper.methods import Method
 from dissensus.bench.paper.presets import RunName, find_preset
 from dissensus.bench.paper.records import (
@@ -104,25 +104,46 @@ def _make_runs(
     """Makes and caches the runs of one benchmark and seed; those that diverged with their reasons."""
     if not runs:
         return {}
-    failures = {}
     inputs = load_inputs(runs[0].benchmark, runs[0].sizes, seed=runs[0].seed, device=device)
-    for run in runs:
-        label = _label(run)
-        progress.begin(label)
-        path = matrix_path(output, run)
-        # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
-        checkpoint = path.with_suffix(".checkpoint") if device.type == "cpu" else None
-        try:
-            result = execute(run, inputs, progress=progress, checkpoint=checkpoint)
-        except DivergenceError as error:
-            failures[run.name] = str(error)
-            progress.finish(run.work, f"[red]failed[/red] {label}: {error}")
-            continue
-        save_result(path, result)
-        if checkpoint is not None:
-            shutil.rmtree(checkpoint, ignore_errors=True)
-        progress.finish(run.work, _line(label, result))
+    failures: dict[str, str] = {}
+    for group in _groups(runs, device):
+        failures |= _make_group(output, group, inputs, progress)
     return failures
+
+
+def _groups(runs: Sequence[RunKey], device: torch.device) -> list[list[RunKey]]:
+    """Runs that are sampled together: on a GPU those of as many epochs, whose chains fill it better."""
+    if device.type == "cpu":
+        return [[run] for run in runs]
+    groups: dict[int, list[RunKey]] = {}
+    for run in runs:
+        groups.setdefault(run.preset.sampling(run.run).epochs, []).append(run)
+    return list(groups.values())
+
+
+def _make_group(
+    output: Path, group: Sequence[RunKey], inputs: Inputs, progress: WorkProgress
+) -> dict[str, str]:
+    progress.begin(f"{group[0].benchmark.name}, {' + '.join(run.run for run in group)}")
+    # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
+    alone_on_cpu = len(group) == 1 and inputs.training.device.type == "cpu"
+    checkpoint = matrix_path(output, group[0]).with_suffix(".checkpoint") if alone_on_cpu else None
+    try:
+        for run, result in execute(group, inputs, progress=progress, checkpoint=checkpoint):
+            save_result(matrix_path(output, run), result)
+            progress.finish(run.work, _line(_label(run), result))
+    except DivergenceError as error:
+        if len(group) > 1:  # what was sampled with it is not to blame
+            return {
+                name: reason
+                for run in group
+                for name, reason in _make_group(output, [run], inputs, progress).items()
+            }
+        progress.finish(group[0].work, f"[red]failed[/red] {_label(group[0])}: {error}")
+        return {group[0].name: str(error)}
+    if checkpoint is not None:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+    return {}
 
 
 def _label(run: RunKey) -> str:
@@ -133,8 +154,10 @@ def _label(run: RunKey) -> str:
 
 def _line(label: str, result: RunResult) -> str:
     seconds, diagnostics = result.info["seconds"], result.info["diagnostics"]
+    others = " and ".join(result.info["trained_with"])
     return (
-        f"{label}: {seconds['training']:.1f} s training, {seconds['scoring']:.1f} s scoring, "
+        f"{label}: {seconds['training']:.1f} s training{others and f' with {others}'}, "
+        f"{seconds['scoring']:.1f} s scoring, "
         f"validation log p {diagnostics['validation_log_likelihood']:.2f}"
         + (f", R̂ {diagnostics['rhat']:.2f}" if diagnostics["rhat"] is not None else "")
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import time
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +27,7 @@ from dissensus.bench.progress import DECODING, TRAINING, WorkProgress
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
-from dissensus.posterior import WeightDraws, load_weights, sample_posterior
+from dissensus.posterior import OnEpoch, PosteriorRun, WeightDraws, load_weights, sample_together
 from dissensus.scores import ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
@@ -86,39 +87,52 @@ class RunKey:
 
 
 def execute(
-    key: RunKey,
+    keys: Sequence[RunKey],
     inputs: Inputs,
     *,
     progress: WorkProgress | None = None,
     checkpoint: Path | None = None,
-) -> RunResult:
+) -> Iterator[tuple[RunKey, RunResult]]:
     """Trains or samples on ``inputs.training``, on the device the images are on, and fills the matrices.
 
-    With ``checkpoint``, a folder, an interrupted run goes on where it stopped.
+    Several runs are sampled together and yielded one by one as their matrices are filled. With
+    ``checkpoint``, a folder, an interrupted run goes on where it stopped; it belongs to one run alone.
     """
-    device = inputs.training.device
-    vae = key.preset.vae(key.benchmark.model)
-    training = inputs.training
-    if key.run == "background":
-        generator = torch_stream(key.seed, "paper", key.benchmark.name, "perturbation", device=device)
-        training = replace_pixels(training, key.benchmark.background_rate, generator)
-    weight = _weight(key.benchmark)
-
-    def advance(work: float) -> None:
-        if progress is not None:
-            progress.advance(work * weight)
-
+    assert checkpoint is None or len(keys) == 1
     started = time.perf_counter()
-    draws = sample_posterior(
-        vae,
-        training,
-        key.preset.sampling(key.run),
-        seed=stream_seed(key.seed, "paper", key.benchmark.name, key.run),
-        held_out=inputs.validation,
-        checkpoint=checkpoint,
-        on_epoch=lambda reports: advance(len(reports) * len(training) * TRAINING),
+    vaes = [key.preset.vae(key.benchmark.model) for key in keys]
+    every = sample_together(
+        [
+            PosteriorRun(
+                vae,
+                _training_images(key, inputs),
+                key.preset.sampling(key.run),
+                seed=stream_seed(key.seed, "paper", key.benchmark.name, key.run),
+                held_out=inputs.validation,
+                checkpoint=checkpoint,
+                on_epoch=_on_epoch(key, inputs, progress),
+            )
+            for key, vae in zip(keys, vaes, strict=True)
+        ]
     )
-    trained = time.perf_counter()
+    training = time.perf_counter() - started
+    for key, vae, draws in zip(keys, vaes, every, strict=True):
+        others = [other.run for other in keys if other is not key]
+        yield key, _scored(key, vae, draws, inputs, progress, training, others)
+
+
+def _scored(
+    key: RunKey,
+    vae: VAE,
+    draws: WeightDraws,
+    inputs: Inputs,
+    progress: WorkProgress | None,
+    training_seconds: float,
+    trained_with: Sequence[RunName],
+) -> RunResult:
+    """The matrices of a run's draws, and what else is reported of them."""
+    device, weight = inputs.training.device, _weight(key.benchmark)
+    started = time.perf_counter()
     K, noise_seed = key.preset.importance_samples(key.run), stream_seed(key.seed, "paper", "scoring")
     # Typicality alone asks for likelihoods of training inputs, and only of plain VAEs.
     typical = inputs.typical if key.run == "vaes" else inputs.typical[:0]
@@ -130,17 +144,18 @@ def execute(
         samples=K,
         seed=noise_seed,
         device=device,
-        on_tile=lambda pairs: advance(pairs * K * DECODING),
+        on_tile=None if progress is None else lambda pairs: progress.advance(pairs * K * DECODING * weight),
     )
     ends = np.cumsum([len(part) for part in parts])[:-1]
     test, validation, typical_values = np.split(matrix.values, ends, axis=1)
     pictured, pictures, reconstructions = _pictures(key, vae, draws, inputs, test)
-    scored = time.perf_counter()
+    scoring_seconds = time.perf_counter() - started
     info = {
         "settings": key.settings,
         "seed": key.seed,
         "draws": len(draws),
-        "seconds": {"training": trained - started, "scoring": scored - trained},
+        "seconds": {"training": training_seconds, "scoring": scoring_seconds},
+        "trained_with": list(trained_with),
         "diagnostics": {
             **run_diagnostics(draws),
             **likelihood_summary(validation),
@@ -165,6 +180,23 @@ def execute(
         reconstructions=reconstructions,
         info=info,
     )
+
+
+def _training_images(key: RunKey, inputs: Inputs) -> Tensor:
+    """The training set, whose pixels are perturbed for a background model."""
+    if key.run != "background":
+        return inputs.training
+    generator = torch_stream(
+        key.seed, "paper", key.benchmark.name, "perturbation", device=inputs.training.device
+    )
+    return replace_pixels(inputs.training, key.benchmark.background_rate, generator)
+
+
+def _on_epoch(key: RunKey, inputs: Inputs, progress: WorkProgress | None) -> OnEpoch | None:
+    if progress is None:
+        return None
+    work = len(inputs.training) * TRAINING * _weight(key.benchmark)
+    return lambda reports: progress.advance(len(reports) * work)
 
 
 def replace_pixels(images: Tensor, rate: float, generator: torch.Generator) -> Tensor:
