@@ -16,6 +16,7 @@ from dissensus.bench.speed import peers
 from dissensus.bench.speed.comparison import faster, more
 from dissensus.bench.speed.figures import draw_all
 from dissensus.bench.speed.growth import slope
+from dissensus.bench.speed.paper_table import measure_table, measure_table_row
 from dissensus.bench.speed.parts import PARTS, find_parts
 from dissensus.bench.speed.records import all_records, merge, write_part
 from dissensus.bench.speed.sizes import find_sizes
@@ -32,7 +33,6 @@ from dissensus.bench.speed.subject import (
     random_draws,
 )
 from dissensus.bench.speed.table import markdown
-from dissensus.bench.speed.table_row import measure_table_row
 from dissensus.bench.speed.training import our_epochs
 from dissensus.bench.speed.trajectory import measure_trajectory
 from dissensus.bench.speed.worker import Worker
@@ -154,7 +154,7 @@ def test_the_table_has_the_accuracy_of_every_path():
 
 
 def test_parts_by_name_and_device():
-    assert find_parts([], "cpu") == [name for name in PARTS if name != "table-row"]
+    assert find_parts([], "cpu") == [name for name in PARTS if "table" not in name]
     assert find_parts([], "cuda") == [
         "training",
         "decoding",
@@ -162,6 +162,7 @@ def test_parts_by_name_and_device():
         "accuracy",
         "trajectory",
         "table-row",
+        "whole-table",
     ]
     assert find_parts(["growth", "training"], "cpu") == ["training", "growth"]
     with pytest.raises(SettingsError, match="no part"):
@@ -200,22 +201,38 @@ def test_trajectories_are_told_apart(monkeypatch):
     assert found == {factor: pytest.approx(factor - 1, rel=0.1) for factor in found}
 
 
-def test_a_row_of_the_table_is_timed_as_a_person_would_run_it(monkeypatch):
+@pytest.mark.parametrize(
+    ("measure", "options", "goal"),
+    [
+        (measure_table_row, ["--benchmark", "fashion-mnist-vs-mnist", "--preset", "converged"], 60),
+        (measure_table, [], 600),
+    ],
+)
+def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measure, options, goal):
+    record = {
+        "matrices": {"vaes": "matrices/fashion-vaes.npz"},
+        "seconds": {"vaes": {"training": 1.5}},
+        "trained_with": {"vaes": ["background"]},
+    }
+
     def run(command, **_):
         where = Path(command[command.index("--output") + 1]) / "records"
         where.mkdir()
-        (where / "ll-seed0.json").write_text('{"method": "LL", "seconds": {"vaes": 1.5}}')
-        assert {"--quick", "--benchmark", "fashion-mnist-vs-mnist"} <= set(command)
+        (where / "ll-seed0.json").write_text(json.dumps(record))
+        assert command[2 : command.index("--seeds") + 2] == [
+            *["dissensus", "bench", "paper", *options, "--seeds", "0"]
+        ]
+        assert "--quick" in command
         return subprocess.CompletedProcess(command, 0, "", "")
 
-    monkeypatch.setattr("dissensus.bench.speed.table_row.subprocess.run", run)
-    found = measure_table_row(find_sizes("cpu", quick=True), CPU)
-    assert found["seconds_by_method"] == {"LL": {"vaes": 1.5}}
-    assert found["comparisons"][0]["other"] == 60
+    monkeypatch.setattr("dissensus.bench.speed.paper_table.subprocess.run", run)
+    found = measure(find_sizes("cpu", quick=True), CPU)
+    assert found["runs"] == {"fashion-vaes": {"training": 1.5, "trained_with": ["background"]}}
+    assert found["comparisons"][0]["other"] == goal
 
 
 def test_a_row_that_cannot_be_measured_says_why(monkeypatch):
-    monkeypatch.setattr("dissensus.bench.speed.table_row.BENCHMARK", "no-such-benchmark")
+    monkeypatch.setattr("dissensus.bench.speed.paper_table.ROW", "no-such-benchmark")
     with pytest.raises(DissensusError, match="no-such-benchmark"):
         measure_table_row(find_sizes("cpu", quick=True), CPU)
 

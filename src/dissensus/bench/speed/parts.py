@@ -10,11 +10,11 @@ import torch
 from dissensus.bench.speed.accuracy import measure_accuracy
 from dissensus.bench.speed.decoding import measure_decoding
 from dissensus.bench.speed.growth import measure_growth
+from dissensus.bench.speed.paper_table import measure_table, measure_table_row
 from dissensus.bench.speed.rivals import measure_rivals
 from dissensus.bench.speed.single import measure_single
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.startup import measure_startup
-from dissensus.bench.speed.table_row import measure_table_row
 from dissensus.bench.speed.training import measure_training
 from dissensus.bench.speed.trajectory import measure_trajectory
 from dissensus.errors import SettingsError
@@ -33,11 +33,12 @@ PARTS: Mapping[str, Measure] = {
     "accuracy": measure_accuracy,
     "trajectory": measure_trajectory,
     "table-row": measure_table_row,
+    "whole-table": measure_table,
 }
 """In the order they are measured."""
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "cpu": ("table-row",),  # minutes on a GPU, hours on a CPU
+    "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
     "cuda": ("single", "rivals", "startup"),
 }
 """What is measured on the other device alone."""
