@@ -11,6 +11,7 @@ import json
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,7 @@ class RunKey:
     sizes: Sizes
     seed: int
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """What matters to this run, as plain values: presets that differ elsewhere share the run."""
         settings = {
