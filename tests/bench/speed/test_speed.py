@@ -219,6 +219,7 @@ def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measur
         where = Path(command[command.index("--output") + 1]) / "records"
         where.mkdir()
         (where / "ll-seed0.json").write_text(json.dumps(record))
+        (where / "mean-seed0.json").write_text(json.dumps({"mean_of": ["ll-seed0"]}))
         assert command[2 : command.index("--seeds") + 2] == [
             *["dissensus", "bench", "paper", *options, "--seeds", "0"]
         ]

@@ -61,5 +61,6 @@ def _runs(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {
         Path(record["matrices"][run]).stem: {**seconds, "trained_with": record["trained_with"][run]}
         for record in records
+        if "mean_of" not in record  # the five splits' means were made of other records
         for run, seconds in record["seconds"].items()
     }
