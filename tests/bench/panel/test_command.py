@@ -136,7 +136,7 @@ def test_ablation_changes_one_thing_at_a_time(invoke, tmp_path, trained, monkeyp
     record = json.loads((tmp_path / "ablation/mnist/chains-1-seed0.json").read_text())
     assert (record["axis"], record["value"], record["draws"]) == ("chains", "1", 2)
     text = (tmp_path / "ablation.md").read_text()
-    assert "### Which score finds which outliers" in text
+    assert "### mnist: which score finds which outliers" in text
     assert text.index("| 1 fused |") < text.index("| 2 fused |")
 
 

@@ -77,23 +77,23 @@ def ablation_tasks(
 
 
 def ablation_tables(output: Path, *, quick: bool) -> list[Grid]:
-    """A table for each thing that was changed, and one of which score finds which outliers."""
+    """For each in-distribution set a table of each change, and one of which score finds which outliers."""
     mark = " (QUICK: not a result)" if quick else ""
-    by_axis: dict[str, list[Row]] = defaultdict(list)
+    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
     shown = (RECOMMENDED.score, *SHOWN_SCORES)
     for row, _, record in read_rows(output, "ablation", quick=quick):
-        by_axis[record["axis"]].append(replace(row, posterior=record["value"]))
+        tables[row.inliers, record["axis"]].append(replace(row, posterior=record["value"]))
     grids = []
-    for axis, rows in by_axis.items():
+    for (inliers, axis), rows in tables.items():
         if axis == UNCHANGED:
-            grids.append(_carriers(f"Which score finds which outliers{mark}", rows))
+            grids.append(_carriers(f"{inliers}: which score finds which outliers{mark}", rows))
             continue
         chosen = [row for row in rows if row.score in shown]
         order = list(dict.fromkeys(row.posterior for row in chosen))
         summaries = sorted(
             summarise(chosen), key=lambda each: (shown.index(each.score), _natural(each.posterior, order))
         )
-        grids.append(summary_grid(f"{axis}{mark}", summaries))
+        grids.append(summary_grid(f"{inliers}: {axis}{mark}", summaries))
     return grids
 
 
@@ -109,10 +109,10 @@ def show_ablation(output: Path, console: Console, *, quick: bool) -> None:
 
 
 def _carriers(title: str, rows: Sequence[Row]) -> Grid:
-    """AUROC of every score by kind of outlier, the mean over in-distribution sets and seeds."""
+    """AUROC of every score by kind of outlier, the mean over seeds."""
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
-        found[row.score, "held-out" if row.kind == "near" else row.outliers].append(row.auroc)
+        found[row.score, row.outliers].append(row.auroc)
     outliers = list(dict.fromkeys(kind for _, kind in found))
     scores = list(dict.fromkeys(score for score, _ in found))
     lines = [
