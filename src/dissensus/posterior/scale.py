@@ -12,6 +12,7 @@ go on following the gradients is no Markov chain.
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor
 
 __all__ = ["adapt_scale_", "inverse_scale"]
@@ -19,10 +20,11 @@ __all__ = ["adapt_scale_", "inverse_scale"]
 
 def adapt_scale_(tau: Tensor, g: Tensor, V: Tensor, gradient: Tensor, floor: float) -> None:
     """One update of memory τ, mean gradient g and mean square V in place, all (P,); V never falls below δ."""
-    rho = (tau + 1).reciprocal_()
-    tau.addcdiv_(tau * g.square(), V + floor, value=-1).add_(1)
-    g.add_(rho * (gradient - g))
-    V.add_(rho.mul_(gradient.square().sub_(V))).clamp_(min=floor)
+    longer = tau + 1
+    torch.addcdiv(longer, g.square().mul_(tau), V + floor, value=-1, out=tau)
+    rho = longer.reciprocal_()
+    g.lerp_(gradient, rho)
+    V.lerp_(gradient.square(), rho).clamp_(min=floor)
 
 
 def inverse_scale(V: Tensor, floor: float) -> Tensor:

@@ -18,6 +18,7 @@ believed up to a bound of 100 only.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
@@ -81,11 +82,11 @@ class SGHMC:
         if adapt:
             adapt_scale_(tau, g, V, gradient, self.floor)
         m = self.inverse_scale(state)
-        noise_variance = m * (2 * self.step_size**2 * self.momentum_decay)
-        noise_variance.sub_(self.noise_correction * self.step_size**4).clamp_(min=0)
-        v.mul_(1 - self.momentum_decay)
-        v.sub_((m * gradient).clamp_(-self.bound, self.bound), alpha=self.step_size**2)
-        v.addcmul_(noise_variance.sqrt_(), noise)
+        eps, alpha = self.step_size, self.momentum_decay
+        injected = (m - self.noise_correction * eps**2 / (2 * alpha)).clamp_(min=0).sqrt_()  # s/(ε√(2α))
+        v.mul_(1 - alpha)
+        v.sub_((m * gradient).clamp_(-self.bound, self.bound), alpha=eps**2)
+        v.addcmul_(injected, noise, value=eps * math.sqrt(2 * alpha))
         weights.add_(v)
 
     def inverse_scale(self, state: SGHMCState) -> Tensor:
