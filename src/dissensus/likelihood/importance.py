@@ -17,22 +17,33 @@ __all__ = ["from_log_weights", "importance_log_likelihood"]
 
 
 def importance_log_likelihood(
-    vae: VAE, x: Tensor, mean: Tensor, log_std: Tensor, noise: Tensor
+    vae: VAE, x: Tensor, mean: Tensor, log_std: Tensor, noise: Tensor, *, at_once: int | None = None
 ) -> tuple[Tensor, Tensor]:
     """log p̂ (n,) in float64 and its Monte-Carlo error (n,) in nats, by the delta method on the weights.
 
     ``x`` (n, *S) with its encoding ``mean`` and ``log_std`` (n, Z); ``noise`` (K, Z) is shared by all inputs.
+    Of so many inputs ``at_once``, or of all, the samples are decoded in one call.
     """
-    inputs, samples = len(x), len(noise)
     z = mean[:, None] + log_std.exp()[:, None] * noise
     # All in float64: far from the data both terms are large, and what counts is their difference.
     z64, mean64, log_std64 = z.double(), mean.double()[:, None], log_std.double()[:, None]
     standardised = (z64 - mean64) * torch.exp(-log_std64)
     log_prior_over_q = (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1)
+    # Written into memory that is there already: kept in a list, the tiles' results would lie between their
+    # temporaries and keep the heap from closing up.
+    log_p = torch.empty_like(log_prior_over_q)
+    step = at_once or max(1, len(x))
+    for rows in (slice(start, start + step) for start in range(0, len(x), step)):
+        log_p[rows] = _log_prob(vae, x[rows], z[rows])
+    return from_log_weights(log_p + log_prior_over_q)
+
+
+def _log_prob(vae: VAE, x: Tensor, z: Tensor) -> Tensor:
+    """log p(x|z) (n, K) of inputs x (n, *S) at z (n, K, Z)."""
+    inputs, samples, _ = z.shape
     # Input by input, its K samples in a row: (n·K, ...).
     repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).flatten(0, 1)
-    log_p = vae.observation.log_prob(repeated, vae.decode(z.flatten(0, 1)))
-    return from_log_weights(log_p.view(inputs, samples) + log_prior_over_q)
+    return vae.observation.log_prob(repeated, vae.decode(z.flatten(0, 1))).view(inputs, samples)
 
 
 def from_log_weights(log_weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -16,7 +16,7 @@ from dissensus.errors import SettingsError
 from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.rows import Rows
-from dissensus.likelihood.scorer import MakeScorer, tile_scorer
+from dissensus.likelihood.scorer import MakeScorer, tile_inputs, tile_scorer
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE
 from dissensus.posterior import WeightDraws
@@ -24,13 +24,6 @@ from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
 
 __all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
-
-# Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
-# one image are about as fast as over many, and one image asked about alone then costs no more than in a
-# batch; vectors are so quick that many must share a call's overhead.
-GPU_ROWS = 16_384
-CPU_IMAGE_ROWS = 16
-CPU_VECTOR_ROWS = 256
 
 
 @dataclass(frozen=True)
@@ -71,7 +64,7 @@ def log_likelihoods(
         raise SettingsError(f"samples must be at least 1, got {samples}")
     device = torch.device(device)
     noise = torch.randn(samples, vae.latent_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    size = max(1, _rows(vae, device) // samples)
+    tile = tile_inputs(vae, noise)
     finished = (
         None
         if checkpoint is None
@@ -94,7 +87,7 @@ def log_likelihoods(
             torch.inference_mode(),
             full_precision(),
         ):
-            rows = Rows(own, draws, data[inputs], noise, size=size, scorer=scorer)
+            rows = Rows(own, draws, data[inputs], noise, tile=tile, scorer=scorer)
             for draw, count, row in rows.scored(own_draws):
                 if row is not None:
                     values[draw, inputs], errors[draw, inputs] = row
@@ -102,7 +95,7 @@ def log_likelihoods(
 
     by_encoder = [draw for _, own in draws.by_encoder() for draw in own.tolist() if draw in missing]
     left = dict.fromkeys(by_encoder, len(data))
-    for draw, count in _shared(scored, by_encoder, len(data), size, device):
+    for draw, count in _shared(scored, by_encoder, len(data), tile, device):
         left[draw] -= count
         if finished is not None and not left[draw]:
             finished.save(draw, values[draw], errors[draw])
@@ -132,17 +125,11 @@ def noise_floor(
     return float(np.sqrt(np.mean((first - second) ** 2) / 2))
 
 
-def _rows(vae: VAE, device: torch.device) -> int:
-    if device.type != "cpu":
-        return GPU_ROWS
-    return CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
-
-
 def _shared(
     scored: Callable[[Sequence[int], slice], Iterator[tuple[int, int]]],
     draws: Sequence[int],
     inputs: int,
-    size: int,
+    tile: int,
     device: torch.device,
 ) -> Iterator[tuple[int, int]]:
     """All draws of all inputs: on a CPU divided between its cores by draws, and by tiles if these are few."""
@@ -152,9 +139,9 @@ def _shared(
         return scored(draws, slice(0, inputs))
     cores = torch.get_num_threads()
     groups = min(len(draws), cores)
-    tiles = -(-inputs // size)
+    tiles = -(-inputs // tile)
     ranges = min(tiles, cores // groups)
-    bounds = [size * (tiles * number // ranges) for number in range(ranges)] + [inputs]
+    bounds = [tile * (tiles * number // ranges) for number in range(ranges)] + [inputs]
     works = [
         scored(own.tolist(), slice(start, stop))
         for own in np.array_split(np.asarray(draws), groups)

@@ -19,6 +19,9 @@ __all__ = ["Rows"]
 
 # Draws that are begun before the first of them is waited for: a GPU should never be without work.
 AHEAD = {"cpu": 0, "cuda": 1}
+# Tiles that are scored in one call. On a CPU whatever Python does keeps other threads waiting, and a tile is
+# little work.
+TILES = {"cpu": 16, "cuda": 1}
 
 
 class Row(NamedTuple):
@@ -34,9 +37,10 @@ class Rows:
     """The rows of inputs ``data`` (n, *S), n > 0, made by networks that nobody else uses meanwhile."""
 
     def __init__(
-        self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, size: int, scorer: MakeScorer
+        self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, tile: int, scorer: MakeScorer
     ) -> None:
-        self.vae, self.draws, self.data, self.size, self.device = vae, draws, data, size, noise.device
+        self.vae, self.draws, self.data, self.tile, self.device = vae, draws, data, tile, noise.device
+        self.size = tile * TILES.get(self.device.type, 1)
         self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
         self.encoder: int | None = None
         self.codes = torch.empty(0)
@@ -63,7 +67,7 @@ class Rows:
             self.codes = torch.cat(
                 [
                     torch.stack(self.vae.encode(self._inputs(self.data[rows])))[:, : rows.stop - rows.start]
-                    for rows in self._tiles(len(self.data))
+                    for rows in _slices(len(self.data), self.tile)
                 ],
                 dim=1,
             )
@@ -72,8 +76,8 @@ class Rows:
         return Row(draw, self.codes, torch.empty(2, len(self.data), dtype=torch.float64, device=self.device))
 
     def _fill(self, row: Row) -> Iterator[int]:
-        """Fills in the row just begun; yields how many inputs a tile had, after all tiles but the last."""
-        for rows in self._tiles(len(self.data)):
+        """Fills in the row just begun; yields how many inputs were done at once, after all but the last."""
+        for rows in _slices(len(self.data), self.size):
             if rows.start:
                 yield self.size
             row.found[:, rows] = self._scored(self.scorer, self.data[rows], row.codes[:, rows])
@@ -86,26 +90,27 @@ class Rows:
         lost = (~found[0].isfinite()).nonzero()[:, 0]
         if len(lost):
             use_weights(self.vae.decoder, self.draws.decoder_weights(row.draw), self.device)
-            for rows in self._tiles(len(lost)):
+            for rows in _slices(len(lost), self.size):
                 own = lost[rows]
                 x, codes = self.data[own.to(self.data.device)], row.codes[:, own.to(self.device)]
                 found[:, own] = self._scored(self.reference, x, codes).cpu()
         return found
 
     def _scored(self, scorer: TileScorer, x: Tensor, codes: Tensor) -> Tensor:
-        """log p̂ and its error (2, n) of at most a tile of inputs."""
-        mean, log_std = (_filled(code, self.size) for code in codes)
+        """log p̂ and its error (2, n) of inputs that are scored at once."""
+        mean, log_std = (_filled(code, self.tile) for code in codes)
         return torch.stack(scorer(self._inputs(x), mean, log_std))[:, : len(x)]
 
     def _inputs(self, x: Tensor) -> Tensor:
-        return unit_scale(on_device(_filled(x, self.size), self.device))
-
-    def _tiles(self, count: int) -> Iterator[slice]:
-        for start in range(0, count, self.size):
-            yield slice(start, min(start + self.size, count))
+        return unit_scale(on_device(_filled(x, self.tile), self.device))
 
 
-def _filled(rows: Tensor, size: int) -> Tensor:
-    """Always a whole tile: the last one is filled up with its first row."""
-    missing = size - len(rows)
+def _slices(count: int, size: int) -> Iterator[slice]:
+    for start in range(0, count, size):
+        yield slice(start, min(start + size, count))
+
+
+def _filled(rows: Tensor, tile: int) -> Tensor:
+    """Always whole tiles: the last one is filled up with the first row."""
+    missing = -len(rows) % tile
     return torch.cat([rows, rows[:1].expand(missing, *rows.shape[1:])]) if missing else rows

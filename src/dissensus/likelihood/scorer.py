@@ -11,12 +11,29 @@ from dissensus.likelihood.importance import importance_log_likelihood
 from dissensus.likelihood.reduced import ReducedScorer
 from dissensus.models import VAE
 
-__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "tile_scorer"]
+__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "tile_inputs", "tile_scorer"]
+
+# Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
+# one image are about as fast as over many, and one image asked about alone then costs no more than in a
+# batch; vectors are so quick that many must share a call's overhead.
+GPU_ROWS = 16_384
+CPU_IMAGE_ROWS = 16
+CPU_VECTOR_ROWS = 256
+
+
+def tile_inputs(vae: VAE, noise: Tensor) -> int:
+    """How many inputs are decoded in one call, with noise (K, Z) on the device to do it on."""
+    if noise.device.type != "cpu":
+        rows = GPU_ROWS
+    else:
+        rows = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
+    return max(1, rows // len(noise))
 
 
 class TileScorer(Protocol):
     """Inputs x (n, *S) with their encoding, mean and log σ (n, Z) each → log p̂ (n,) and its error (n,).
 
+    They come in whole tiles: on a GPU one at a time, on a CPU several.
     What does not come out finite is scored again by the :class:`ReferenceScorer`.
     """
 
@@ -34,14 +51,14 @@ class ReferenceScorer:
     """The plain one, for any network and device."""
 
     def __init__(self, vae: VAE, noise: Tensor) -> None:
-        self.vae, self.noise = vae, noise
+        self.vae, self.noise, self.at_once = vae, noise, tile_inputs(vae, noise)
 
     def load(self) -> None:
         """Nothing to do: the VAE itself is run."""
 
     def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,)."""
-        return importance_log_likelihood(self.vae, x, mean, log_std, self.noise)
+        return importance_log_likelihood(self.vae, x, mean, log_std, self.noise, at_once=self.at_once)
 
 
 def tile_scorer(vae: VAE, noise: Tensor) -> TileScorer:
