@@ -43,7 +43,9 @@ def _log_prob(vae: VAE, x: Tensor, z: Tensor) -> Tensor:
     inputs, samples, _ = z.shape
     # Input by input, its K samples in a row: (n·K, ...).
     repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).flatten(0, 1)
-    return vae.observation.log_prob(repeated, vae.decode(z.flatten(0, 1))).view(inputs, samples)
+    # A copy, because kernels add up in another order where memory is aligned otherwise.
+    own = z.flatten(0, 1).clone()
+    return vae.observation.log_prob(repeated, vae.decode(own)).view(inputs, samples)
 
 
 def from_log_weights(log_weights: Tensor) -> tuple[Tensor, Tensor]:

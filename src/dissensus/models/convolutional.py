@@ -198,8 +198,10 @@ class Deconvolution(nn.ConvTranspose2d):
                 input.shape[2:], self.stride, self.padding, self.kernel_size, self.output_padding, strict=True
             )
         )
-        # What every pixel of the input contributes to the patch of the output around it (B, H·W, k·k).
-        patches = input.flatten(2).transpose(1, 2) @ self.weight.flatten(1)
+        # What every pixel of the input contributes to the patch of the output around it (B, H·W, k·k). Row by
+        # row: in one product of all rows, what a row gets would depend on its place among them.
+        weight = self.weight.flatten(1).expand(len(input), -1, -1)
+        patches = torch.bmm(input.flatten(2).transpose(1, 2), weight)
         output = F.fold(
             patches.transpose(1, 2),
             (height, width),

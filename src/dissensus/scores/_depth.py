@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from dissensus.errors import DataError
 from dissensus.process_wide import ProcessWide
-from dissensus.scores._matrix import FloatArray
+from dissensus.scores._matrix import FloatArray, times_each_row
 
 __all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth", "NeighbourDepth"]
 
@@ -70,7 +70,7 @@ class GaussianDepth:
 
     def __call__(self, z: FloatArray) -> FloatArray:
         """Distances (N,)."""
-        return _squared_lengths(z @ self.whitener_.T)
+        return _squared_lengths(times_each_row(self.whitener_, z))
 
     def state(self) -> dict[str, FloatArray]:
         """W."""
@@ -128,7 +128,7 @@ class MixtureDepth:
     def __call__(self, z: FloatArray) -> FloatArray:
         """Distances (N,)."""
         log_densities = [
-            weight - 0.5 * _squared_lengths((z - mean) @ whitener.T)
+            weight - 0.5 * _squared_lengths(times_each_row(whitener, z - mean))
             for weight, mean, whitener in zip(self.log_weights_, self.means_, self.whiteners_, strict=True)
         ]
         return -np.asarray(logsumexp(log_densities, axis=0))
@@ -160,7 +160,7 @@ class NeighbourDepth:
         """Keep inliers, evenly chosen. None is its own neighbour."""
         self.whitener_ = _whitener(z)
         kept = np.linspace(0, len(z) - 1, min(len(z), MOST_NEIGHBOURS)).astype(np.int64)
-        self.inliers_ = z[kept] @ self.whitener_.T
+        self.inliers_ = times_each_row(self.whitener_, z[kept])
         distances = self(z)
         distances[kept] = self._distances(z[kept], NEIGHBOUR + 1)
         return distances
@@ -170,7 +170,7 @@ class NeighbourDepth:
         return self._distances(z, NEIGHBOUR)
 
     def _distances(self, z: FloatArray, neighbour: int) -> FloatArray:
-        whitened = z @ self.whitener_.T
+        whitened = times_each_row(self.whitener_, z)
         nearest = min(neighbour, len(self.inliers_)) - 1
         rows = max(1, CHUNK // len(self.inliers_))
         found = np.empty(len(z))

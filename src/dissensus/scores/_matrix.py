@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dissensus.errors import DataError, SettingsError
 
-__all__ = ["FloatArray", "checked_matrix", "sorted_gaps"]
+__all__ = ["FloatArray", "checked_matrix", "sorted_gaps", "times_each_row"]
 
 FloatArray: TypeAlias = NDArray[np.float64]
 
@@ -17,7 +17,9 @@ FloatArray: TypeAlias = NDArray[np.float64]
 def checked_matrix(matrix: ArrayLike, *, least_draws: int = 1) -> FloatArray:
     """The matrix (M, N) in float64, or an error that names the first input that cannot be scored.
 
-    Entries are finite or -inf (the draw rules the input out), and no column is -inf throughout.
+    Entries are finite or -inf (the draw rules the input out), and no column is -inf throughout. What comes
+    back has columns in one piece: NumPy then adds up each by itself, in an order that does not depend on how
+    many there are, and an input scores the same to the last bit whatever it is scored with.
     """
     values = np.asarray(matrix)
     if values.ndim != 2:
@@ -50,7 +52,15 @@ def checked_matrix(matrix: ArrayLike, *, least_draws: int = 1) -> FloatArray:
             f"input {column} (column {column}) has log-likelihood -inf under every draw, so no draw can be "
             "preferred to another; drop it, or check that inputs lie in the range the model was trained on"
         )
-    return values.astype(np.float64, copy=False)
+    return np.asfortranarray(values, dtype=np.float64)
+
+
+def times_each_row(W: FloatArray, rows: FloatArray) -> FloatArray:
+    """W v for every row v: (K, J), (N, J) → (N, K).
+
+    One product of all rows would be rounded in a way that depends on their number.
+    """
+    return np.asarray(np.matmul(W, np.ascontiguousarray(rows)[:, :, None])[:, :, 0])
 
 
 def sorted_gaps(matrix: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.scores._matrix import FloatArray, checked_matrix
+from dissensus.scores._matrix import FloatArray, checked_matrix, times_each_row
 
 __all__ = ["Whitened"]
 
@@ -74,7 +74,7 @@ class Whitened:
         finite = np.isfinite(values).all(axis=0)
         lengths = np.full(values.shape[1], np.inf)
         d = _leads(values[:, finite]) - self.mean_[:, None]
-        lengths[finite] = np.linalg.norm(self.whitener_ @ d, axis=0)
+        lengths[finite] = np.linalg.norm(times_each_row(self.whitener_, d.T), axis=1)
         return lengths
 
     def state(self) -> dict[str, FloatArray]:
