@@ -27,6 +27,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dissensus.decisions import rounded
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights
@@ -247,7 +248,7 @@ def statistics_of(
     """Every statistic (N,) that the matrix (M, N) alone gives, all others, and the detector's own, by name.
 
     Of those that have to be fitted there are the detector's own and, if that is a fusion, its parts, which
-    come first.
+    come first. The detector's own is rounded, as decisions need it.
 
     >>> list(statistics_of(np.zeros((1, 3)), {}, own="mean-ll", score=SCORES["mean-ll"].make()))
     ['mean-ll', 'mixture-ll']
@@ -255,11 +256,11 @@ def statistics_of(
     fused = {}
     if isinstance(score, Fused):
         parts = score.parts(matrix, others)
-        fused = {own: score.fusion(parts), **parts}
+        fused = {own: rounded(score.fusion(parts)), **parts}
     found: dict[str, NDArray[np.float64]] = {}
     for name, entry in SCORES.items():
         if name == own and not isinstance(score, Fused):
-            found[name] = score(matrix)
+            found[name] = rounded(score(matrix))
         elif len(matrix) >= entry.least_draws and not isinstance(stateless := entry.make(), FittedScore):
             found[name] = stateless(matrix)
     return fused | {name: v for name, v in (found | dict(others)).items() if name not in fused}

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dissensus.decisions import conformal_p_values, conformal_threshold, least_calibration_size
+from dissensus.decisions import conformal_p_values, conformal_threshold, least_calibration_size, rounded
 from dissensus.errors import SettingsError
 
 scores = st.lists(st.integers(-5, 5).map(float), min_size=1, max_size=60)
@@ -52,3 +52,25 @@ def test_impossible_rate_is_refused(rate):
         conformal_threshold([1.0], rate)
     with pytest.raises(SettingsError, match="false_alarm_rate"):
         least_calibration_size(rate)
+
+
+@pytest.mark.parametrize("scale", [1e-300, 1e-5, 1.0, 3e7, 1e300])
+def test_rounding_errors_break_no_tie(scale):
+    """An input of the calibration set, scored by another kernel, still counts as one of them."""
+    random = np.random.default_rng(0)
+    calibration = np.repeat(random.normal(size=100) * scale, 2)
+    for sign in (-1, 1):
+        again = calibration * (1 + sign * 4e-16)
+        p_values = conformal_p_values(calibration, again)
+        np.testing.assert_array_equal(p_values, conformal_p_values(calibration, calibration))
+        flagged = rounded(again) > conformal_threshold(calibration, 0.1)
+        np.testing.assert_array_equal(flagged, p_values <= 0.1)
+
+
+def test_rounding_keeps_what_counts():
+    scores = np.array([-np.inf, -3.5, -1e-310, 0.0, 1 / 3, 7.0, 1e308, np.inf])
+    np.testing.assert_allclose(rounded(scores), scores, rtol=1e-12)
+    np.testing.assert_array_equal(rounded(rounded(scores)), rounded(scores))
+    assert np.isnan(rounded([np.nan])).all()
+    near = 1 + np.arange(50) * 2e-12
+    assert (np.diff(rounded(near)) > 0).all()

@@ -86,7 +86,7 @@ def test_the_decision_and_the_statistics(table_gate, table_rows):
         values = SCORES[name].make()(matrix)
         for e, value in zip(explanations, values, strict=True):
             assert e.statistics[name].value == pytest.approx(value)
-            below = sum(calibration < value) / len(calibration)
+            below = sum(calibration < e.statistics[name].value) / len(calibration)
             assert e.statistics[name].percentile == pytest.approx(100 * below)
 
 

@@ -6,6 +6,7 @@ from dissensus.decisions.conformal import (
     conformal_p_values,
     conformal_threshold,
     least_calibration_size,
+    rounded,
 )
 from dissensus.decisions.discoveries import (
     Discoveries,
@@ -40,4 +41,5 @@ __all__ = [
     "false_alarm_interval",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
+    "rounded",
 ]

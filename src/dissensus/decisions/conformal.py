@@ -12,29 +12,50 @@ from numpy.typing import ArrayLike, NDArray
 
 from dissensus.errors import SettingsError
 
-__all__ = ["allowed_alarms", "conformal_p_values", "conformal_threshold", "least_calibration_size"]
+__all__ = [
+    "allowed_alarms",
+    "conformal_p_values",
+    "conformal_threshold",
+    "least_calibration_size",
+    "rounded",
+]
+
+DIGITS = 40  # of the 53 that a number has
 
 
 def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
-    """p = (1 + #{calibration scores ≥ s})/(n + 1) for scores (N,), higher = more unusual.
+    """p = (1 + #{calibration scores ≥ s})/(n + 1) for :func:`rounded` scores (N,), higher = more unusual.
 
     >>> conformal_p_values([1.0, 2.0, 3.0], [0.0, 2.5, 9.0])
     array([1.  , 0.5 , 0.25])
     """
-    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
-    below = np.searchsorted(ordered, np.asarray(scores, dtype=np.float64), side="left")
+    ordered = np.sort(rounded(calibration))
+    below = np.searchsorted(ordered, rounded(scores), side="left")
     return np.asarray((1.0 + len(ordered) - below) / (len(ordered) + 1.0), dtype=np.float64)
 
 
 def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> float:
-    """The t with p(s) ≤ α exactly where s > t; infinite where so few calibration scores allow no alarm.
+    """The t with p(s) ≤ α exactly where a :func:`rounded` s > t; infinite where few scores allow no alarm.
 
     >>> conformal_threshold(range(1, 20), 0.05), conformal_threshold(range(1, 19), 0.05)
     (19.0, inf)
     """
-    ordered = np.sort(np.asarray(calibration, dtype=np.float64))
+    ordered = np.sort(rounded(calibration))
     allowed = allowed_alarms(len(ordered), false_alarm_rate)
     return float(ordered[-allowed]) if allowed >= 1 else math.inf
+
+
+def rounded(scores: ArrayLike) -> NDArray[np.float64]:
+    """Scores to 40 binary digits, about twelve decimal ones.
+
+    An input that was among the calibration inputs is one of them again only if its score is equal to the one
+    on record, and the last bits of a score are not the same on every machine and in every version.
+
+    >>> rounded([0.1 + 0.2, 0.3]).tolist() == rounded([0.3, 0.3]).tolist()
+    True
+    """
+    mantissa, exponent = np.frexp(np.asarray(scores, dtype=np.float64))
+    return np.asarray(np.ldexp(np.rint(np.ldexp(mantissa, DIGITS)), exponent - DIGITS), dtype=np.float64)
 
 
 def allowed_alarms(calibration_size: int, false_alarm_rate: float) -> int:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.data import image_statistics
+from dissensus.decisions import rounded
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
 from dissensus.likelihood import input_statistics
@@ -37,8 +38,8 @@ class Measured(NamedTuple):
             own.fit(self.matrix)
 
     def score(self, own: Score | Fused) -> NDArray[np.float64]:
-        """Higher = more out-of-distribution (N,)."""
-        return own(self.matrix, self.others) if isinstance(own, Fused) else own(self.matrix)
+        """Higher = more out-of-distribution (N,), rounded as decisions need it."""
+        return rounded(own(self.matrix, self.others) if isinstance(own, Fused) else own(self.matrix))
 
 
 def measure(
