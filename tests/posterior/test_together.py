@@ -45,6 +45,10 @@ def test_runs_of_other_rules_lengths_and_data(vectors, vector_vae):
         assert {len(reports) for reports in seen[number]} == {settings.chains}
 
 
+def test_nothing_to_sample():
+    assert sample_together([]) == []
+
+
 def test_each_goes_on_where_it_was_interrupted(vectors, vector_vae, tmp_path):
     def runs(stop_at):
         def stop(reports):

@@ -16,7 +16,7 @@ from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.steady_memory import steady_memory
 
-__all__ = ["OnEpoch", "sample_posterior", "sample_together"]
+__all__ = ["sample_posterior", "sample_together"]
 
 
 def sample_posterior(
@@ -51,7 +51,7 @@ def sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
         raise SettingsError("to sample together, all runs need as many rows and the same batch size")
     engine, stepping = None, None
     with steady_memory():
-        for epoch in range(1, max(run.settings.epochs for run in runs) + 1):
+        for epoch in range(1, max((run.settings.epochs for run in runs), default=0) + 1):
             due = [run for run in runs if run.finished < epoch <= run.settings.epochs]
             if not due:
                 continue
