@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dissensus.likelihood import log_likelihoods
-from dissensus.likelihood.rows import TILES
+from dissensus.likelihood.rows import CALL_ROWS
 from dissensus.posterior import WeightDraws
 
 
@@ -52,7 +52,7 @@ def score(image_vaes, images, draws_of, tmp_path):
 
 @pytest.mark.parametrize("encoder_of", [[0, 1, 2], [0, 0, 1], [0, 1, 0]])
 def test_goes_on_to_the_same_numbers(score, image_vaes, images, draws_of, monkeypatch, encoder_of):
-    monkeypatch.setitem(TILES, "cpu", 1)  # or all inputs would be one piece of work
+    monkeypatch.setitem(CALL_ROWS, "cpu", 1)  # or all inputs would be one piece of work
     draws = draws_of(image_vaes, encoder_of)
     whole, _ = score(draws, checkpoint=None)
     with pytest.raises(StoppedError):

@@ -11,7 +11,7 @@ import torch
 
 from dissensus.errors import SettingsError
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.likelihood.rows import TILES
+from dissensus.likelihood.rows import CALL_ROWS
 from dissensus.likelihood.scorer import CPU_IMAGE_ROWS
 from dissensus.models import VAE
 from dissensus.seeding import torch_stream
@@ -169,7 +169,10 @@ def test_the_given_vae_and_global_randomness_are_left_alone(image_vaes, images, 
 def test_encodes_once_an_encoder_and_counts_every_pair(
     image_vaes, images, draws_of, monkeypatch, encoder_of, encoders, samples
 ):
-    tiles = -(-len(images) // max(1, CPU_IMAGE_ROWS // samples))
+    tile = max(1, CPU_IMAGE_ROWS // samples)
+    tiles, calls_a_draw = (
+        -(-len(images) // size) for size in (tile, tile * max(1, CALL_ROWS["cpu"] // (tile * samples)))
+    )
     calls, finished = [], []
     encode = VAE.encode
 
@@ -182,7 +185,7 @@ def test_encodes_once_an_encoder_and_counts_every_pair(
     log_likelihoods(image_vaes[0], draws, images, samples=samples, on_tile=finished.append)
     assert len(calls) == encoders * tiles
     assert sum(finished) == 3 * len(images)
-    assert len(finished) == 3 * -(-tiles // TILES["cpu"])
+    assert len(finished) == 3 * calls_a_draw
 
 
 def test_scores_in_full_precision_with_the_fast_kernels(image_vaes, images, draws_of):

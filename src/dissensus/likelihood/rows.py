@@ -19,9 +19,9 @@ __all__ = ["Rows"]
 
 # Draws that are begun before the first of them is waited for: a GPU should never be without work.
 AHEAD = {"cpu": 0, "cuda": 1}
-# Tiles that are scored in one call. On a CPU whatever Python does keeps other threads waiting, and a tile is
-# little work.
-TILES = {"cpu": 16, "cuda": 1}
+# Decodings of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads waiting,
+# and a tile of a few is little work; of large ones several would keep the heap from closing up.
+CALL_ROWS = {"cpu": 64, "cuda": 1}
 
 
 class Row(NamedTuple):
@@ -40,7 +40,7 @@ class Rows:
         self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, tile: int, scorer: MakeScorer
     ) -> None:
         self.vae, self.draws, self.data, self.tile, self.device = vae, draws, data, tile, noise.device
-        self.size = tile * TILES.get(self.device.type, 1)
+        self.size = tile * max(1, CALL_ROWS.get(self.device.type, 1) // (tile * len(noise)))
         self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
         self.encoder: int | None = None
         self.codes = torch.empty(0)
