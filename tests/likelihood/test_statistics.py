@@ -105,6 +105,23 @@ def test_blocks_change_nothing(image_vaes, draws_of, monkeypatch):
         np.testing.assert_array_equal(values, whole[name])
 
 
+@pytest.mark.parametrize("count", [1, 3 * CPU_IMAGE_ROWS + 5])
+def test_the_number_of_cores_changes_nothing(image_vaes, draws_of, count):
+    random = torch.Generator().manual_seed(1)
+    images = torch.randint(0, 256, (count, *SHAPE), generator=random, dtype=torch.uint8)
+    before, found = torch.get_num_threads(), []
+    try:
+        for cores in (1, 2, 5):
+            torch.set_num_threads(cores)
+            found.append(input_statistics(image_vaes[0], draws_of(image_vaes), images))
+            assert torch.get_num_threads() == cores
+    finally:
+        torch.set_num_threads(before)
+    for name, values in found[0].items():
+        np.testing.assert_array_equal(found[1][name], values)
+        np.testing.assert_array_equal(found[2][name], values)
+
+
 def test_floats_are_taken_as_they_are_and_the_vae_is_left_as_it_was(image_vaes, images, draws_of):
     vae, draws = image_vaes[1], draws_of(image_vaes)
     before = {name: weight.clone() for name, weight in vae.state_dict().items()}

@@ -75,6 +75,22 @@ def test_continuous_bernoulli_is_the_bernoulli_and_its_normaliser(logit):
     assert difference.min() >= 0.69  # C(λ) ≥ 2, at λ = ½
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_bernoulli_is_the_same_with_gradients_and_without(dtype):
+    logits = torch.cat([torch.linspace(-60, 60, 481), torch.tensor([-1e4, -200.0, 200.0, 1e4])]).to(dtype)
+    parameters, model = logits[None, None], Bernoulli()
+    for x in (0.0, 0.3, 1.0):
+        inputs = torch.full_like(logits, x)[None]
+        with torch.no_grad():
+            without = model.log_prob_terms(inputs, parameters)
+        torch.testing.assert_close(
+            without,
+            model.log_prob_terms(inputs, parameters),
+            rtol=4 * torch.finfo(dtype).eps,
+            atol=64 * torch.finfo(dtype).eps,
+        )
+
+
 def test_learned_scale_never_falls_below_its_floor():
     model = Gaussian(scale=None, floor=0.05)
     x = model.sample(torch.tensor([0.0, -100.0]).reshape(1, 2, 1).expand(1, 2, 50_000), torch.Generator())

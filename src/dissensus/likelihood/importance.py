@@ -7,35 +7,48 @@ r"""Importance sampling of the marginal likelihood, for one tile of inputs under
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
+from dissensus.likelihood.tiles import slices
 from dissensus.models import VAE
 
-__all__ = ["from_log_weights", "importance_log_likelihood"]
+__all__ = ["ImportanceSamples", "from_log_weights", "importance_log_likelihood", "importance_samples"]
 
 
-def importance_log_likelihood(
-    vae: VAE, x: Tensor, mean: Tensor, log_std: Tensor, noise: Tensor, *, at_once: int | None = None
-) -> tuple[Tensor, Tensor]:
-    """log p̂ (n,) in float64 and its Monte-Carlo error (n,) in nats, by the delta method on the weights.
+class ImportanceSamples(NamedTuple):
+    """K samples of each of n inputs, before anything is decoded."""
 
-    ``x`` (n, *S) with its encoding ``mean`` and ``log_std`` (n, Z); ``noise`` (K, Z) is shared by all inputs.
-    Of so many inputs ``at_once``, or of all, the samples are decoded in one call.
-    """
+    z: Tensor
+    """(n, K, Z)"""
+    log_prior_over_q: Tensor
+    """log p(z) − log q(z|x) (n, K), in float64."""
+
+
+def importance_samples(mean: Tensor, log_std: Tensor, noise: Tensor) -> ImportanceSamples:
+    """Of inputs with the encoding ``mean`` and ``log_std`` (n, Z); ``noise`` (K, Z) is shared by them all."""
     z = mean[:, None] + log_std.exp()[:, None] * noise
     # All in float64: far from the data both terms are large, and what counts is their difference.
     z64, mean64, log_std64 = z.double(), mean.double()[:, None], log_std.double()[:, None]
     standardised = (z64 - mean64) * torch.exp(-log_std64)
-    log_prior_over_q = (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1)
+    return ImportanceSamples(z, (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1))
+
+
+def importance_log_likelihood(
+    vae: VAE, x: Tensor, samples: ImportanceSamples, *, at_once: int | None = None
+) -> tuple[Tensor, Tensor]:
+    """log p̂ (n,) in float64 and its Monte-Carlo error (n,) in nats, by the delta method on the weights.
+
+    Of so many inputs x (n, *S) ``at_once``, or of all, the samples are decoded in one call.
+    """
     # Written into memory that is there already: kept in a list, the tiles' results would lie between their
     # temporaries and keep the heap from closing up.
-    log_p = torch.empty_like(log_prior_over_q)
-    step = at_once or max(1, len(x))
-    for rows in (slice(start, start + step) for start in range(0, len(x), step)):
-        log_p[rows] = _log_prob(vae, x[rows], z[rows])
-    return from_log_weights(log_p + log_prior_over_q)
+    log_p = torch.empty_like(samples.log_prior_over_q)
+    for rows in slices(slice(0, len(x)), at_once or max(1, len(x))):
+        log_p[rows] = _log_prob(vae, x[rows], samples.z[rows])
+    return from_log_weights(log_p.add_(samples.log_prior_over_q))
 
 
 def _log_prob(vae: VAE, x: Tensor, z: Tensor) -> Tensor:

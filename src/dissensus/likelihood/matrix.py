@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +16,7 @@ from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.rows import Rows
 from dissensus.likelihood.scorer import MakeScorer, tile_inputs, tile_scorer
+from dissensus.likelihood.tiles import tile_ranges
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE
 from dissensus.posterior import WeightDraws
@@ -139,13 +139,10 @@ def _shared(
         return scored(draws, slice(0, inputs))
     cores = torch.get_num_threads()
     groups = min(len(draws), cores)
-    tiles = -(-inputs // tile)
-    ranges = min(tiles, cores // groups)
-    bounds = [tile * (tiles * number // ranges) for number in range(ranges)] + [inputs]
     works = [
-        scored(own.tolist(), slice(start, stop))
+        scored(own.tolist(), rows)
         for own in np.array_split(np.asarray(draws), groups)
-        for start, stop in itertools.pairwise(bounds)
+        for rows in tile_ranges(inputs, tile, cores // groups)
     ]
     # One thread each, whatever the number of cores: so the bits do not depend on it.
     return side_by_side(works, threads=1)

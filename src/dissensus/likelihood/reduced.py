@@ -14,7 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from dissensus.likelihood.importance import from_log_weights, importance_log_likelihood
+from dissensus.likelihood.importance import from_log_weights, importance_log_likelihood, importance_samples
 from dissensus.models import VAE
 from dissensus.models.convolutional import ConvolutionalDecoder
 from dissensus.models.subpixel import SubpixelDecoder
@@ -61,7 +61,7 @@ class ReducedScorer:
         x = (invented + invented.flip(0)) / 2
         encoding, noise = self.vae.encode(x), self.noise[:CHECKED_SAMPLES]
         reduced, _ = _score(self.decoder, self.vae.observation, x, *encoding, noise)
-        single, _ = importance_log_likelihood(self.vae, x, *encoding, noise)
+        single, _ = importance_log_likelihood(self.vae, x, importance_samples(*encoding, noise))
         self.trusted = ((reduced - single).abs() <= TOLERANCE).all()
         # Draws are alike: once one has been found to bear it, the answer is not waited for any more.
         self.expected = self.expected or bool(self.trusted)
@@ -69,7 +69,7 @@ class ReducedScorer:
     def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,) of inputs x (n, *S)."""
         if not self.expected:
-            return importance_log_likelihood(self.vae, x, mean, log_std, self.noise)
+            return importance_log_likelihood(self.vae, x, importance_samples(mean, log_std, self.noise))
         value, error = self.score(self.decoder, self.vae.observation, x, mean, log_std, self.noise)
         return value.where(self.trusted, torch.nan), error
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from dissensus.likelihood.scorer import MakeScorer, ReferenceScorer, TileScorer
+from dissensus.likelihood.tiles import filled, slices
 from dissensus.likelihood.workspace import on_device, use_weights
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
@@ -42,8 +43,12 @@ class Rows:
         self.vae, self.draws, self.data, self.tile, self.device = vae, draws, data, tile, noise.device
         self.size = tile * max(1, CALL_ROWS.get(self.device.type, 1) // (tile * len(noise)))
         self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
+        # Found once: to go through a network's modules takes longer than to copy their weights.
+        self.encoder_parameters = dict(vae.encoder.named_parameters())
+        self.decoder_parameters = dict(vae.decoder.named_parameters())
         self.encoder: int | None = None
         self.codes = torch.empty(0)
+        self.only: tuple[Tensor, ...] | None = None  # what is scored, where one call takes all of it
 
     def scored(self, draws: Iterable[int]) -> Iterator[tuple[int, int, Tensor | None]]:
         """Yields a draw, how many more of its inputs are done, and with the last of them its row (2, n)."""
@@ -62,25 +67,28 @@ class Rows:
         """Gives the networks a draw's weights; its row, still empty."""
         encoder = int(self.draws.encoder_of[draw])
         if self.encoder != encoder:
-            self.encoder = encoder
-            use_weights(self.vae.encoder, self.draws.encoder_weights(encoder), self.device)
+            self.encoder, self.only = encoder, None
+            use_weights(self.encoder_parameters, self.draws.encoder_weights(encoder), self.device)
             self.codes = torch.cat(
                 [
                     torch.stack(self.vae.encode(self._inputs(self.data[rows])))[:, : rows.stop - rows.start]
-                    for rows in _slices(len(self.data), self.tile)
+                    for rows in slices(slice(0, len(self.data)), self.tile)
                 ],
                 dim=1,
             )
-        use_weights(self.vae.decoder, self.draws.decoder_weights(draw), self.device)
+        use_weights(self.decoder_parameters, self.draws.decoder_weights(draw), self.device)
         self.scorer.load()
         return Row(draw, self.codes, torch.empty(2, len(self.data), dtype=torch.float64, device=self.device))
 
     def _fill(self, row: Row) -> Iterator[int]:
         """Fills in the row just begun; yields how many inputs were done at once, after all but the last."""
-        for rows in _slices(len(self.data), self.size):
+        for rows in slices(slice(0, len(self.data)), self.size):
             if rows.start:
                 yield self.size
-            row.found[:, rows] = self._scored(self.scorer, self.data[rows], row.codes[:, rows])
+            tiles = self.only or self._tiles(self.data[rows], row.codes[:, rows])
+            if len(self.data) <= self.size:
+                self.only = tiles
+            row.found[:, rows] = _scored(self.scorer, *tiles)[:, : rows.stop - rows.start]
 
     def _fetched(self, row: Row) -> Tensor:
         """What was found, on the CPU; what the scorer could not tell is scored by the plain one first."""
@@ -89,28 +97,22 @@ class Rows:
             return found
         lost = (~found[0].isfinite()).nonzero()[:, 0]
         if len(lost):
-            use_weights(self.vae.decoder, self.draws.decoder_weights(row.draw), self.device)
-            for rows in _slices(len(lost), self.size):
+            use_weights(self.decoder_parameters, self.draws.decoder_weights(row.draw), self.device)
+            for rows in slices(slice(0, len(lost)), self.size):
                 own = lost[rows]
                 x, codes = self.data[own.to(self.data.device)], row.codes[:, own.to(self.device)]
-                found[:, own] = self._scored(self.reference, x, codes).cpu()
+                found[:, own] = _scored(self.reference, *self._tiles(x, codes))[:, : len(x)].cpu()
         return found
 
-    def _scored(self, scorer: TileScorer, x: Tensor, codes: Tensor) -> Tensor:
-        """log p̂ and its error (2, n) of inputs that are scored at once."""
-        mean, log_std = (_filled(code, self.tile) for code in codes)
-        return torch.stack(scorer(self._inputs(x), mean, log_std))[:, : len(x)]
+    def _tiles(self, x: Tensor, codes: Tensor) -> tuple[Tensor, ...]:
+        """Inputs that are scored at once, with their encodings: in whole tiles."""
+        mean, log_std = (filled(code, self.tile) for code in codes)
+        return self._inputs(x), mean, log_std
 
     def _inputs(self, x: Tensor) -> Tensor:
-        return unit_scale(on_device(_filled(x, self.tile), self.device))
+        return unit_scale(on_device(filled(x, self.tile), self.device))
 
 
-def _slices(count: int, size: int) -> Iterator[slice]:
-    for start in range(0, count, size):
-        yield slice(start, min(start + size, count))
-
-
-def _filled(rows: Tensor, tile: int) -> Tensor:
-    """Always whole tiles: the last one is filled up with the first row."""
-    missing = -len(rows) % tile
-    return torch.cat([rows, rows[:1].expand(missing, *rows.shape[1:])]) if missing else rows
+def _scored(scorer: TileScorer, x: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
+    """log p̂ and its error (2, n)."""
+    return torch.stack(scorer(x, mean, log_std))

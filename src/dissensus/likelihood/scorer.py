@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 
 from torch import Tensor
 
-from dissensus.likelihood.importance import importance_log_likelihood
+from dissensus.likelihood.importance import ImportanceSamples, importance_log_likelihood, importance_samples
 from dissensus.likelihood.reduced import ReducedScorer
 from dissensus.models import VAE
 
@@ -48,17 +48,23 @@ MakeScorer: TypeAlias = Callable[[VAE, Tensor], TileScorer]
 
 
 class ReferenceScorer:
-    """The plain one, for any network and device."""
+    """The plain one, for any network and device.
+
+    Asked again about the very encodings that it was asked about before, it keeps to their samples.
+    """
 
     def __init__(self, vae: VAE, noise: Tensor) -> None:
         self.vae, self.noise, self.at_once = vae, noise, tile_inputs(vae, noise)
+        self.sampled: tuple[Tensor, ImportanceSamples] | None = None
 
     def load(self) -> None:
         """Nothing to do: the VAE itself is run."""
 
     def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,)."""
-        return importance_log_likelihood(self.vae, x, mean, log_std, self.noise, at_once=self.at_once)
+        if self.sampled is None or self.sampled[0] is not mean:
+            self.sampled = mean, importance_samples(mean, log_std, self.noise)
+        return importance_log_likelihood(self.vae, x, self.sampled[1], at_once=self.at_once)
 
 
 def tile_scorer(vae: VAE, noise: Tensor) -> TileScorer:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from types import MappingProxyType
 from typing import Literal
 
@@ -14,9 +14,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dissensus.likelihood.full_precision import full_precision
+from dissensus.likelihood.tiles import filled, slices, tile_ranges
+from dissensus.likelihood.workspace import on_device, use_weights, workspace
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
-from dissensus.posterior import WeightDraws, load_weights
+from dissensus.posterior import WeightDraws
+from dissensus.side_by_side import side_by_side
 
 __all__ = ["STATISTICS", "Statistic", "input_statistics"]
 
@@ -69,34 +73,43 @@ def input_statistics(
     (draw, input) pairs just finished.
     """
     device = torch.device(device)
-    vae = copy.deepcopy(vae).to(device)
     size = _tile_rows(vae, device)
-    block = size * max(1, BLOCK_NUMBERS // (size * math.prod(vae.input_shape)))
-    found: dict[str, list[NDArray[np.float64]]] = {name: [] for name in _names(draws)}
-    with torch.inference_mode(), torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        for start in range(0, len(data), block):
-            tiles = [_Tile(*tile) for tile in _tiles(data[start : start + block], size, device)]
-            _go_through(vae, draws, tiles, on_tile)
-            for tile in tiles:
-                for name, values in tile.statistics(vae, len(draws)).items():
-                    found[name].append(values[: tile.count].cpu().numpy())
-    return {name: np.concatenate([np.empty(0), *parts]) for name, parts in found.items()}
+    shares = tile_ranges(len(data), size, torch.get_num_threads() if device.type == "cpu" else 1)
+    block = size * max(1, BLOCK_NUMBERS // (size * math.prod(vae.input_shape) * max(1, len(shares))))
+    found = {name: np.empty(len(data)) for name in _names(draws)}
+
+    def measured(inputs: slice) -> Iterator[int]:
+        """Fills in some inputs; yields how many (draw, input) pairs are done."""
+        with workspace(vae, device) as own, torch.inference_mode(), full_precision():
+            for rows in slices(inputs, block):
+                tiles = [_Tile(*tile) for tile in _tiles(data[rows], size, device)]
+                yield from _go_through(own, draws, tiles)
+                parts = [tile.statistics(own, len(draws)) for tile in tiles]
+                for name, values in found.items():
+                    values[rows] = torch.cat([part[name] for part in parts])[: rows.stop - rows.start].cpu()
+
+    works = [measured(inputs) for inputs in shares]
+    # One thread each, whatever the number of cores: so the bits do not depend on it.
+    for pairs in side_by_side(works, threads=1) if device.type == "cpu" else chain.from_iterable(works):
+        if on_tile is not None:
+            on_tile(pairs)
+    return found
 
 
-def _go_through(
-    vae: VAE, draws: WeightDraws, tiles: list[_Tile], on_tile: Callable[[int], None] | None
-) -> None:
-    """Shows every draw to every tile."""
+def _go_through(vae: VAE, draws: WeightDraws, tiles: list[_Tile]) -> Iterator[int]:
+    """Shows every draw to every tile; yields how many inputs have seen one more."""
+    device = tiles[0].x.device
+    encoder_parameters = dict(vae.encoder.named_parameters())
+    decoder_parameters = dict(vae.decoder.named_parameters())
     for encoder, own_draws in draws.by_encoder():
-        load_weights(vae.encoder, draws.encoder_weights(encoder))
+        use_weights(encoder_parameters, draws.encoder_weights(encoder), device)
         for tile in tiles:
             tile.encode(vae, int(draws.chain[own_draws[0]]), len(own_draws))
         for draw in own_draws:
-            load_weights(vae.decoder, draws.decoder_weights(int(draw)))
+            use_weights(decoder_parameters, draws.decoder_weights(int(draw)), device)
             for tile in tiles:
                 tile.decode(vae)
-                if on_tile is not None:
-                    on_tile(tile.count)
+                yield tile.count
 
 
 class _Tile:
@@ -154,8 +167,8 @@ class _Moments:
             self.mean, self.squares = torch.zeros_like(values), torch.zeros_like(values)
         self.count += 1
         step = values - self.mean
-        self.mean += step / self.count
-        self.squares += step * (values - self.mean)
+        self.mean.add_(step, alpha=1 / self.count)
+        self.squares.addcmul_(step, values - self.mean)
 
     def total_variance(self) -> Tensor:
         """The variances (divisor: how many there were), summed over all but the first axis: (B,)."""
@@ -177,10 +190,6 @@ def _names(draws: WeightDraws) -> list[str]:
 
 
 def _tiles(data: Tensor, size: int, device: torch.device) -> Iterator[tuple[Tensor, int]]:
-    """Inputs with how many there are, always of one shape: the last tile is filled up with its first row."""
-    for start in range(0, len(data), size):
-        tile = data[start : start + size]
-        count = len(tile)
-        if count < size:
-            tile = torch.cat([tile, tile[:1].expand(size - count, *tile.shape[1:])])
-        yield unit_scale(tile.to(device)), count
+    """Inputs with how many there are, always of one shape."""
+    for rows in slices(slice(0, len(data)), size):
+        yield unit_scale(on_device(filled(data[rows], size), device)), rows.stop - rows.start

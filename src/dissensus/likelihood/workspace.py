@@ -9,10 +9,9 @@ from contextlib import contextmanager
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from dissensus.models import VAE
-from dissensus.posterior import load_weights
 
 __all__ = ["on_device", "use_weights", "workspace"]
 
@@ -54,13 +53,17 @@ def _take_over_the_rest(own: VAE, vae: VAE) -> None:
                     state[name].copy_(value)
 
 
-def use_weights(module: nn.Module, weights: Mapping[str, Tensor], device: torch.device) -> None:
-    """Copies named weights into a module's own memory.
+def use_weights(
+    parameters: Mapping[str, Tensor], weights: Mapping[str, Tensor], device: torch.device
+) -> None:
+    """Copies weights into a network's own memory, its ``parameters`` by name.
 
     To use them where they lie would save little and give other bits: in a file they lie otherwise than in
     memory, and kernels add up in another order at another alignment.
     """
-    load_weights(module, {name: on_device(tensor, device) for name, tensor in weights.items()})
+    with torch.no_grad():
+        for name, tensor in weights.items():
+            parameters[name].copy_(on_device(tensor, device))
 
 
 def on_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -12,7 +12,7 @@ from dissensus.bench.speed.scoring_paths import scoring_paths
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.subject import conv_vae, images, with_weights
 from dissensus.likelihood import log_likelihoods
-from dissensus.likelihood.importance import importance_log_likelihood
+from dissensus.likelihood.importance import importance_log_likelihood, importance_samples
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import OBSERVATIONS
@@ -72,6 +72,6 @@ def _float64(vae: VAE, draws: WeightDraws, data: Tensor) -> Tensor:
         own = with_weights(copy.deepcopy(vae), draws, draw)
         with torch.no_grad():
             mean, log_std = own.encode(x)
-            double = (x.double(), mean.double(), log_std.double())
-            rows.append(importance_log_likelihood(own.double(), *double, noise.double())[0])
+            samples = importance_samples(mean.double(), log_std.double(), noise.double())
+            rows.append(importance_log_likelihood(own.double(), x.double(), samples)[0])
     return torch.stack(rows)
