@@ -44,7 +44,7 @@ def brute_force(vae, images, noise):
     return np.array(values), np.array(errors)
 
 
-@pytest.mark.parametrize(("samples", "seed"), [(2, 0), (8, 3), (70, 1)])
+@pytest.mark.parametrize(("samples", "seed"), [(2, 0), (8, 3), (70, 1), (131, 2)])
 def test_equals_brute_force_from_the_same_noise(image_vaes, images, draws_of, samples, seed):
     matrix = log_likelihoods(image_vaes[0], draws_of(image_vaes), images, samples=samples, seed=seed)
     noise = torch.randn(samples, 3, generator=torch_stream(seed, "scoring noise")).double().numpy()
@@ -186,6 +186,22 @@ def test_encodes_once_an_encoder_and_counts_every_pair(
     assert len(calls) == encoders * tiles
     assert sum(finished) == 3 * len(images)
     assert len(finished) == 3 * calls_a_draw
+
+
+@pytest.mark.parametrize(("samples", "rows"), [(7, {14}), (64, {64}), (65, {33, 32}), (131, {44, 43})])
+def test_many_samples_are_decoded_a_cache_full_at_a_time(
+    image_vaes, images, draws_of, monkeypatch, samples, rows
+):
+    calls, decode = [], VAE.decode
+
+    def counted(self, z):
+        calls.append(len(z))
+        return decode(self, z)
+
+    monkeypatch.setattr(VAE, "decode", counted)
+    log_likelihoods(image_vaes[0], draws_of(image_vaes), images[:4], samples=samples)
+    assert set(calls) == rows
+    assert sum(calls) == 3 * 4 * samples
 
 
 def test_scores_in_full_precision_with_the_fast_kernels(image_vaes, images, draws_of):

@@ -37,17 +37,20 @@ def importance_samples(mean: Tensor, log_std: Tensor, noise: Tensor) -> Importan
 
 
 def importance_log_likelihood(
-    vae: VAE, x: Tensor, samples: ImportanceSamples, *, at_once: int | None = None
+    vae: VAE, x: Tensor, samples: ImportanceSamples, *, at_once: tuple[int, int] | None = None
 ) -> tuple[Tensor, Tensor]:
     """log p̂ (n,) in float64 and its Monte-Carlo error (n,) in nats, by the delta method on the weights.
 
-    Of so many inputs x (n, *S) ``at_once``, or of all, the samples are decoded in one call.
+    Of so many inputs x (n, *S), so many samples are decoded ``at_once``; by default all of all.
     """
     # Written into memory that is there already: kept in a list, the tiles' results would lie between their
     # temporaries and keep the heap from closing up.
     log_p = torch.empty_like(samples.log_prior_over_q)
-    for rows in slices(slice(0, len(x)), at_once or max(1, len(x))):
-        log_p[rows] = _log_prob(vae, x[rows], samples.z[rows])
+    inputs, places = (slice(0, count) for count in log_p.shape)
+    most_inputs, most_places = at_once or (max(1, len(x)), log_p.shape[1])
+    for rows in slices(inputs, most_inputs):
+        for columns in slices(places, most_places):
+            log_p[rows, columns] = _log_prob(vae, x[rows], samples.z[rows, columns])
     return from_log_weights(log_p.add_(samples.log_prior_over_q))
 
 

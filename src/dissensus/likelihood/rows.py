@@ -20,8 +20,8 @@ __all__ = ["Rows"]
 
 # Draws that are begun before the first of them is waited for: a GPU should never be without work.
 AHEAD = {"cpu": 0, "cuda": 1}
-# Decodings of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads waiting,
-# and so what surrounds the decoding of a tile is done for many of them.
+# Decodings of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads
+# waiting, and so what surrounds the decoding of a tile is done for many of them.
 CALL_ROWS = {"cpu": 1024, "cuda": 1}
 
 

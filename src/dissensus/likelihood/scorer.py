@@ -19,6 +19,8 @@ __all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "ti
 GPU_ROWS = 16_384
 CPU_IMAGE_ROWS = 16
 CPU_VECTOR_ROWS = 256
+# Of more samples of one image than these, what the layers hand on would not fit in a core's cache.
+CPU_IMAGE_SAMPLES = 64
 
 
 def tile_inputs(vae: VAE, noise: Tensor) -> int:
@@ -28,6 +30,16 @@ def tile_inputs(vae: VAE, noise: Tensor) -> int:
     else:
         rows = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
     return max(1, rows // len(noise))
+
+
+def _tile_samples(vae: VAE, noise: Tensor) -> int:
+    """How many samples of an input are decoded in one call: about equally many in each."""
+    if noise.device.type != "cpu":
+        most = GPU_ROWS
+    else:
+        most = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_SAMPLES
+    calls = -(-len(noise) // most)
+    return -(-len(noise) // calls)
 
 
 class TileScorer(Protocol):
@@ -54,7 +66,8 @@ class ReferenceScorer:
     """
 
     def __init__(self, vae: VAE, noise: Tensor) -> None:
-        self.vae, self.noise, self.at_once = vae, noise, tile_inputs(vae, noise)
+        self.vae, self.noise = vae, noise
+        self.at_once = tile_inputs(vae, noise), _tile_samples(vae, noise)
         self.sampled: tuple[Tensor, ImportanceSamples] | None = None
 
     def load(self) -> None:

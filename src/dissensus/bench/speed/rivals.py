@@ -24,7 +24,7 @@ __all__ = ["measure_rivals"]
 NAMES = {"straightforward": "straightforward PyTorch", "pyod": "PyOD's VAE", "pythae": "pythae's VAE"}
 CHAINS = 2  # what a detector has by default
 DEFAULT_BATCH = 100  # pythae's
-OUR_LIKELIHOODS = 512  # images, so that the work outweighs the call
+OUR_LIKELIHOODS = 4096  # images, so that the work outweighs the call
 
 
 def measure_rivals(sizes: Sizes, device: torch.device) -> dict[str, Any]:
