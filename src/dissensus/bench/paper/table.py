@@ -228,7 +228,8 @@ def _presets(found: Mapping[tuple[str, str, str, str], Cell]) -> list[str]:
 
 def _seeds(found: Mapping[tuple[str, str, str, str], Cell]) -> str:
     counts = sorted({cell.seeds for cell in found.values()}) or [0]
-    return f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seed(s)"
+    number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
+    return f"{number} seed" if number == "1" else f"{number} seeds"
 
 
 def _title(preset: str, quick: bool) -> str:
