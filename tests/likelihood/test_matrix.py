@@ -1,5 +1,6 @@
 """The matrix: against brute force, the same for an input wherever it stands, and in bounded memory."""
 
+import math
 import os
 import subprocess
 import sys
@@ -186,6 +187,16 @@ def test_encodes_once_an_encoder_and_counts_every_pair(
     assert len(calls) == encoders * tiles
     assert sum(finished) == 3 * len(images)
     assert len(finished) == 3 * calls_a_draw
+
+
+def test_large_inputs_are_taken_a_tile_at_a_time(image_vaes, images, draws_of, monkeypatch):
+    draws, tile, finished = draws_of(image_vaes), CPU_IMAGE_ROWS // 4, []
+    whole = log_likelihoods(image_vaes[0], draws, images, samples=4)
+    monkeypatch.setattr("dissensus.likelihood.rows.CALL_NUMBERS", math.prod(images.shape[1:]) * (tile + 1))
+    parts = log_likelihoods(image_vaes[0], draws, images, samples=4, on_tile=finished.append)
+    assert max(finished) == tile
+    assert sum(finished) == 3 * len(images)
+    np.testing.assert_array_equal(parts.values, whole.values)
 
 
 @pytest.mark.parametrize(("samples", "rows"), [(7, {14}), (64, {64}), (65, {33, 32}), (131, {44, 43})])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -23,6 +24,7 @@ AHEAD = {"cpu": 0, "cuda": 1}
 # Decodings of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads
 # waiting, and so what surrounds the decoding of a tile is done for many of them.
 CALL_ROWS = {"cpu": 1024, "cuda": 1}
+CALL_NUMBERS = 1 << 20  # of these inputs, so that large images are not made floats all at once
 
 
 class Row(NamedTuple):
@@ -41,7 +43,10 @@ class Rows:
         self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, tile: int, scorer: MakeScorer
     ) -> None:
         self.vae, self.draws, self.data, self.tile, self.device = vae, draws, data, tile, noise.device
-        self.size = tile * max(1, CALL_ROWS.get(self.device.type, 1) // (tile * len(noise)))
+        inputs = min(
+            CALL_ROWS.get(self.device.type, 1) // len(noise), CALL_NUMBERS // math.prod(vae.input_shape)
+        )
+        self.size = tile * max(1, inputs // tile)
         self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
         # Found once: to go through a network's modules takes longer than to copy their weights.
         self.encoder_parameters = dict(vae.encoder.named_parameters())
