@@ -12,7 +12,7 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from dissensus.bench.speed import peers
+from dissensus.bench.speed import peers, rivals
 from dissensus.bench.speed.comparison import faster, more
 from dissensus.bench.speed.figures import draw_all
 from dissensus.bench.speed.growth import slope
@@ -39,6 +39,7 @@ from dissensus.bench.speed.worker import Worker
 from dissensus.cli import app
 from dissensus.errors import DissensusError, SettingsError
 from dissensus.likelihood import log_likelihoods
+from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import SGHMC
 from dissensus.posterior.engine import EagerEngine
@@ -125,6 +126,18 @@ def test_a_slope_is_the_exponent():
 
 def measured(name, ours):
     return {"comparisons": [faster(name, ours, 4.0, "other", "ms").to_dict()]}
+
+
+@pytest.mark.parametrize("samples", [8, 32])
+def test_the_bound_decodes_all_samples_of_all_images_and_nothing_else(monkeypatch, samples):
+    rows, decode = [], VAE.decode
+    monkeypatch.setattr(VAE, "decode", lambda self, z: rows.append(len(z)) or decode(self, z))
+    monkeypatch.setattr(rivals, "seconds", lambda work, device: work() or 0.5)
+    sizes = find_sizes("cpu", quick=True)
+    rate = rivals._decoder_alone(samples, sizes, torch.device("cpu"))
+    decoded = sum(rows) / (1 + sizes.rounds)  # once to warm up
+    assert rate * 0.5 * samples == decoded
+    assert decoded == pytest.approx(rivals.OUR_LIKELIHOODS * samples, rel=0.5)  # whole tiles for each core
 
 
 def test_records_of_both_devices_are_merged(tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from dissensus.bench.speed.timing import median, seconds
 from dissensus.bench.speed.training import our_epochs, straightforward_process
 from dissensus.bench.speed.worker import Worker
 from dissensus.likelihood import log_likelihoods
+from dissensus.likelihood.scorer import CPU_VECTOR_ROWS
+from dissensus.side_by_side import side_by_side
 
 __all__ = ["measure_rivals"]
 
@@ -64,6 +67,7 @@ def _measure(
     comparisons = _training(sizes, plain, peers, packages)
     if peers is not None:
         comparisons += _scores(sizes, device, peers) + _likelihoods(sizes, device, peers)
+    bounds = [{"samples": K, "images_per_second": _decoder_alone(K, sizes, device)} for K in sizes.samples]
     return {
         "settings": {
             "images": sizes.peer_images,
@@ -73,6 +77,7 @@ def _measure(
         },
         "versions": versions,
         "notes": notes,
+        "decoder_alone": bounds,
         "comparisons": [one.to_dict() for one in comparisons],
     }
 
@@ -165,3 +170,24 @@ def _likelihoods(sizes: Sizes, device: torch.device, peers: Worker) -> list[Comp
             )
         )
     return comparisons
+
+
+def _decoder_alone(samples: int, sizes: Sizes, device: torch.device) -> float:
+    """Likelihoods a second if they took nothing but the decoder's own time: a bound, in tiles as they are."""
+    vae, cores = dense(), torch.get_num_threads()
+    z = torch.randn(CPU_VECTOR_ROWS, DENSE_LATENT)
+    tiles = max(1, OUR_LIKELIHOODS * samples // (CPU_VECTOR_ROWS * cores))
+
+    def decoded() -> Iterator[None]:
+        with torch.inference_mode():
+            for _ in range(tiles):
+                vae.decode(z)
+        yield
+
+    def work() -> None:
+        for _ in side_by_side([decoded() for _ in range(cores)], threads=1):
+            pass
+
+    seconds(work, device)
+    took = median([seconds(work, device) for _ in range(sizes.rounds)])
+    return tiles * cores * CPU_VECTOR_ROWS / samples / took
