@@ -132,7 +132,7 @@ def measured(name, ours):
 def test_the_bound_decodes_all_samples_of_all_images_and_nothing_else(monkeypatch, samples):
     rows, decode = [], VAE.decode
     monkeypatch.setattr(VAE, "decode", lambda self, z: rows.append(len(z)) or decode(self, z))
-    monkeypatch.setattr(rivals, "seconds", lambda work, device: work() or 0.5)
+    monkeypatch.setattr(rivals, "seconds", lambda work, _device: work() or 0.5)
     sizes = find_sizes("cpu", quick=True)
     rate = rivals._decoder_alone(samples, sizes, torch.device("cpu"))
     decoded = sum(rows) / (1 + sizes.rounds)  # once to warm up
