@@ -15,7 +15,7 @@ from dissensus.errors import SettingsError
 from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.rows import Rows
-from dissensus.likelihood.scorer import MakeScorer, tile_inputs, tile_scorer
+from dissensus.likelihood.scorer import MakeScorer, tile_scorer, tile_shape
 from dissensus.likelihood.tiles import tile_ranges
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE
@@ -64,7 +64,7 @@ def log_likelihoods(
         raise SettingsError(f"samples must be at least 1, got {samples}")
     device = torch.device(device)
     noise = torch.randn(samples, vae.latent_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    tile = tile_inputs(vae, noise)
+    tile, _ = tile_shape(vae, noise)
     finished = (
         None
         if checkpoint is None

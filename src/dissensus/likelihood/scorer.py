@@ -11,7 +11,7 @@ from dissensus.likelihood.importance import ImportanceSamples, importance_log_li
 from dissensus.likelihood.reduced import ReducedScorer
 from dissensus.models import VAE
 
-__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "tile_inputs", "tile_scorer"]
+__all__ = ["MakeScorer", "ReferenceScorer", "TileScorer", "compiled_scorer", "tile_scorer", "tile_shape"]
 
 # Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
 # one image are about as fast as over many, and one image asked about alone then costs no more than in a
@@ -23,23 +23,19 @@ CPU_VECTOR_ROWS = 256
 CPU_IMAGE_SAMPLES = 64
 
 
-def tile_inputs(vae: VAE, noise: Tensor) -> int:
-    """How many inputs are decoded in one call, with noise (K, Z) on the device to do it on."""
-    if noise.device.type != "cpu":
-        rows = GPU_ROWS
-    else:
-        rows = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
-    return max(1, rows // len(noise))
+def tile_shape(vae: VAE, noise: Tensor) -> tuple[int, int]:
+    """How many inputs, and how many samples of each, are decoded in one call.
 
-
-def _tile_samples(vae: VAE, noise: Tensor) -> int:
-    """How many samples of an input are decoded in one call: about equally many in each."""
+    ``noise`` (K, Z) is on the device to do it on. Every call has about equally many of the K samples.
+    """
     if noise.device.type != "cpu":
-        most = GPU_ROWS
+        rows = samples = GPU_ROWS
+    elif len(vae.input_shape) == 1:
+        rows = samples = CPU_VECTOR_ROWS
     else:
-        most = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_SAMPLES
-    calls = -(-len(noise) // most)
-    return -(-len(noise) // calls)
+        rows, samples = CPU_IMAGE_ROWS, CPU_IMAGE_SAMPLES
+    calls = -(-len(noise) // samples)
+    return max(1, rows // len(noise)), -(-len(noise) // calls)
 
 
 class TileScorer(Protocol):
@@ -66,8 +62,7 @@ class ReferenceScorer:
     """
 
     def __init__(self, vae: VAE, noise: Tensor) -> None:
-        self.vae, self.noise = vae, noise
-        self.at_once = tile_inputs(vae, noise), _tile_samples(vae, noise)
+        self.vae, self.noise, self.at_once = vae, noise, tile_shape(vae, noise)
         self.sampled: tuple[Tensor, ImportanceSamples] | None = None
 
     def load(self) -> None:
