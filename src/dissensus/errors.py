@@ -7,6 +7,7 @@ __all__ = [
     "DataError",
     "DissensusError",
     "DivergenceError",
+    "InputWarning",
     "SettingsError",
     "brief",
 ]
@@ -40,6 +41,10 @@ class ArtifactError(DissensusError):
 
 class CalibrationWarning(UserWarning):
     """There are too few calibration rows for the false-alarm rate that was asked for."""
+
+
+class InputWarning(UserWarning):
+    """The inputs hold something that a person should look at; the fit goes on."""
 
 
 def brief(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""A chain that leaves the sensible numbers stops, says where, and leaves the last good checkpoint alone."""
+"""A chain that may not start again stops, says where, and leaves the last good checkpoint alone."""
 
 import re
 
@@ -14,7 +14,9 @@ STEPS = 10
 
 def settings_with(rule, **rest):
     return SamplingSettings(
-        decoder=rule, encoder=rule, **{"epochs": 6, "burn_in": 2, "batch_size": 200 // STEPS, **rest}
+        decoder=rule,
+        encoder=rule,
+        **{"epochs": 6, "burn_in": 2, "batch_size": 200 // STEPS, "restarts": 0, **rest},
     )
 
 
@@ -46,7 +48,7 @@ def absurd_weights(chain, trace):
 @pytest.mark.parametrize("step_size", [0.5, 2.0, 10.0, 1e4])
 @pytest.mark.parametrize("variant", [SamplingSettings.variant_1, SamplingSettings.variant_2])
 def test_huge_step_size_stops_with_step_epoch_and_step_size(vectors, vector_vae, variant, step_size):
-    settings = variant(SGHMC(step_size=step_size), epochs=20, batch_size=20, adaptation=1)
+    settings = variant(SGHMC(step_size=step_size), epochs=20, batch_size=20, adaptation=1, restarts=0)
     with pytest.raises(DivergenceError) as caught:
         sample_posterior(vector_vae, vectors, settings, seed=0)
     message = str(caught.value)
@@ -100,7 +102,7 @@ def test_error_names_chain_step_epoch_rates_and_last_finite_diagnostics(
 def test_learning_rate_of_an_optimised_network_is_named(vectors, vector_vae, monkeypatch):
     poison(monkeypatch, 0, 2, nan_elbo)
     settings = SamplingSettings.variant_1(
-        SGHMC(step_size=0.02), Adam(learning_rate=0.003), epochs=2, batch_size=20
+        SGHMC(step_size=0.02), Adam(learning_rate=0.003), epochs=2, batch_size=20, restarts=0
     )
     with pytest.raises(DivergenceError, match=r"decoder 0\.02, encoder 0\.003"):
         sample_posterior(vector_vae, vectors, settings, seed=0)

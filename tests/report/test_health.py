@@ -26,7 +26,7 @@ def test_the_last_epoch_counts():
 
 def test_what_is_not_sampled_has_no_health():
     plain = Diagnostics((EpochReport(0, 1, -300.0, None, 1.0),), {})
-    assert chain_health(plain.to_dict()) == {"networks": {}, "rhat": None}
+    assert chain_health(plain.to_dict()) == {"networks": {}, "rhat": None, "restarts": []}
 
 
 def test_temperatures_in_words():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import logging
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -38,17 +39,35 @@ def print_json(result: Mapping[str, Any]) -> None:
 
 @contextmanager
 def warnings_as_messages() -> Iterator[None]:
-    """Inside, the package's own warnings are one yellow line each, and those of others are kept quiet."""
-    from dissensus.errors import CalibrationWarning
+    """Inside, what the package warns of or logs is one yellow line each; others' warnings are kept quiet."""
+    from dissensus.errors import CalibrationWarning, InputWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         messages().print(str(message), style="yellow", markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        warnings.simplefilter("always", CalibrationWarning)
+        for category in (CalibrationWarning, InputWarning):
+            warnings.simplefilter("always", category)
         warnings.showwarning = show
-        yield
+        logger, handler = logging.getLogger("dissensus"), _Lines(show)
+        logger.addHandler(handler)
+        try:
+            yield
+        finally:
+            logger.removeHandler(handler)
+
+
+class _Lines(logging.Handler):
+    """Hands each record's message to a function."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        super().__init__()
+        self._show = show
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """One message."""
+        self._show(record.getMessage())
 
 
 def bullets(sentences: Iterable[str]) -> Table:

@@ -90,6 +90,7 @@ def _health(detector: BayesianVAE) -> str:
         rhat = list(diagnostics.rhat.values())[-1]
         merged = "cannot be told apart" if rhat < MERGED else "have not merged, as is usual for networks"
         lines.append(f"- the chains {merged} (R̂ {rhat:.2f})")
+    lines += [f"- {restart}" for restart in diagnostics.restarts]
     return "\n".join(lines)
 
 

@@ -34,6 +34,7 @@ from dissensus.decisions import (
     false_alarm_interval,
 )
 from dissensus.defaults import STATISTIC
+from dissensus.detector.absurd_values import warn_of_absurd_values
 from dissensus.detector.calibrating import together, warn_if_mute
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
@@ -60,6 +61,9 @@ OnProgress = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
 
 NOISE_FLOOR_ROWS = 64
+LEARNT = (
+    10.0  # standard deviations: rows further out are scored as they are, but shown to networks as this far
+)
 LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
 
 
@@ -216,6 +220,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.input_shape_ = array.shape[1:]
         self.fitted_rows_ = {name: len(index) for name, index in rows.items()}
         parts = {name: to_tensor(self._standardised(array[index])) for name, index in rows.items()}
+        if self.standardiser_ is not None:
+            warn_of_absurd_values(self, array)
         self.seed_ = seed
         self.vae_ = self._build(tuple(parts["train"].shape[1:]), seed)
         settings = self._sampling_settings(len(rows["train"]))
@@ -226,10 +232,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
         self.draws_ = sample_posterior(
             self.vae_,
-            parts["train"].to(find_device(self.device)),
+            self._learnt(parts["train"]).to(find_device(self.device)),
             settings,
             seed=seed,
-            held_out=parts["validation"],
+            held_out=self._learnt(parts["validation"]),
             checkpoint=checkpoint,
             on_epoch=on_epoch,
         )
@@ -474,13 +480,15 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         model: str | ObservationModel = self.observation
         if model == "auto":
             model = "bernoulli" if len(shape) == 3 else observation("gaussian", scale=None, floor=LEAST_SCALE)
+        clip = LEARNT if len(shape) == 1 else None
         if self.encoder is not None and self.decoder is not None and self.latent_size is not None:
-            return VAE(self.encoder, self.decoder, observation(model), shape, self.latent_size)
+            return VAE(self.encoder, self.decoder, observation(model), shape, self.latent_size, clip=clip)
         return build_vae(
             shape,
             latent_size=self.latent_size,
             observation=model,
             widths=self.widths,
+            clip=clip,
             generator=torch_stream(seed, "architecture"),
         )
 
@@ -518,6 +526,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _standardised(self, array: NDArray[Any]) -> NDArray[Any]:
         return array if self.standardiser_ is None else self.standardiser_(array)
+
+    def _learnt(self, data: Tensor) -> Tensor:
+        """What the chains are trained on: rows are cut off, lest one absurd value runs away with a chain."""
+        return data if self.standardiser_ is None else data.clamp(-LEARNT, LEARNT)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibration_scores_")  # what fit sets last

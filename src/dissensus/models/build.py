@@ -28,6 +28,7 @@ def build_vae(
     observation: str | ObservationModel = "bernoulli",
     widths: Sequence[int] | None = None,
     hidden: int | None = None,
+    clip: float | None = None,
     generator: torch.Generator,
 ) -> VAE:
     """A VAE for inputs of this shape: convolutional for (C, H, W), fully connected for (D,).
@@ -38,7 +39,8 @@ def build_vae(
     Fashion-MNIST and loses 2 on SVHN).
     Vectors: half as many latents as dimensions (at most 32), two hidden layers of 64 (D ≤ 64) or 256.
     ``widths`` are channels or hidden sizes; ``hidden`` is the size of a dense layer beside the convolutions,
-    0 or ``None`` for none. Weights are drawn from ``generator`` by :func:`initialise`.
+    0 or ``None`` for none; ``clip`` is that of :class:`VAE`. Weights are drawn from ``generator`` by
+    :func:`initialise`.
 
     >>> vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
     >>> vae.latent_size, vae.encoder.widths
@@ -55,7 +57,7 @@ def build_vae(
         encoder, decoder = _networks(shape, latent_size, model, widths, hidden)
     initialise(encoder, generator)
     initialise(decoder, generator)
-    return VAE(encoder, decoder, model, shape, latent_size)
+    return VAE(encoder, decoder, model, shape, latent_size, clip=clip)
 
 
 def _networks(
@@ -99,6 +101,7 @@ def architecture_config(vae: VAE) -> dict[str, Any]:
         "input_shape": list(vae.input_shape),
         "latent_size": vae.latent_size,
         "observation": vae.observation.to_config(),
+        "clip": vae.clip,
     }
     encoder, decoder = vae.encoder, vae.decoder
     if type(encoder) is ConvolutionalEncoder and type(decoder) is ConvolutionalDecoder:
@@ -127,7 +130,9 @@ def vae_from_config(
             raise SettingsError(
                 "this model was made of custom networks, which are not saved: pass encoder= and decoder=."
             )
-        return VAE(encoder, decoder, model, config["input_shape"], config["latent_size"])
+        return VAE(
+            encoder, decoder, model, config["input_shape"], config["latent_size"], clip=config.get("clip")
+        )
     if encoder is not None or decoder is not None:
         raise SettingsError(f"this model's networks are of kind {kind!r}: leave encoder= and decoder= out.")
     return build_vae(
@@ -136,6 +141,7 @@ def vae_from_config(
         observation=model,
         widths=config["widths"],
         hidden=config.get("hidden"),
+        clip=config.get("clip"),
         generator=torch.Generator().manual_seed(0),
     )
 

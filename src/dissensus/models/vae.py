@@ -29,6 +29,9 @@ class VAE(nn.Module):
     Both are run once on zeros here, so that a wrong shape is an error now and not in the middle of a chain.
     Batch normalisation and dropout are refused: with them an input's score depends on its neighbours in the
     batch or on chance.
+
+    With ``clip``, the encoder sees inputs within ±clip only. Far outside all it was trained on a network's
+    answer is chance; the likelihood is always that of the input itself.
     """
 
     def __init__(
@@ -38,6 +41,8 @@ class VAE(nn.Module):
         observation: ObservationModel,
         input_shape: Sequence[int],
         latent_size: int,
+        *,
+        clip: float | None = None,
     ) -> None:
         super().__init__()
         self.encoder = encoder
@@ -45,17 +50,20 @@ class VAE(nn.Module):
         self.observation = observation
         self.input_shape = tuple(int(side) for side in input_shape)
         self.latent_size = int(latent_size)
+        self.clip = clip
         if not self.input_shape or min(self.input_shape) < 1:
             raise SettingsError(f"input_shape={self.input_shape}: give one or more positive sizes.")
         if self.latent_size < 1:
             raise SettingsError(f"latent_size={latent_size}: give at least 1.")
+        if clip is not None and not clip > 0:
+            raise SettingsError(f"clip={clip}: give a number above 0, or None for no clipping.")
         _refuse_batch_dependence(encoder, "encoder")
         _refuse_batch_dependence(decoder, "decoder")
         self._dry_run()
 
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log σ of q(z|x): (B, *S) → two of (B, Z), log σ clamped to :data:`LOG_STD_RANGE`."""
-        output = self.encoder(x)
+        output = self.encoder(x if self.clip is None else x.clamp(-self.clip, self.clip))
         mean, log_std = output.chunk(2, dim=1) if isinstance(output, Tensor) else output
         return mean, log_std.clamp(*LOG_STD_RANGE)
 

@@ -7,7 +7,7 @@ r"""Adam (Kingma and Ba 2015), for what is optimised rather than sampled, on one
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -41,6 +41,15 @@ class Adam:
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:
             raise SettingsError(f"Adam's learning_rate must be above 0, got {self.learning_rate}")
+
+    @property
+    def step_size(self) -> float:
+        """The learning rate, by the name that it has in every rule."""
+        return self.learning_rate
+
+    def slower(self) -> Adam:
+        """The same rule with half the learning rate."""
+        return replace(self, learning_rate=self.learning_rate / 2)
 
     def init(self, weights: Tensor) -> AdamState:
         """The state before the first step, for flat weights (P,)."""

@@ -100,13 +100,14 @@ class Chain:
         return elbo.detach()
 
     def noiseless_elbo(self) -> float:
-        """The mean ELBO of the first rows at z = mean: how good the weights are, without the luck of a noise.
+        """The median ELBO of the first rows at z = mean: how good the weights are, without the luck of a noise.
 
-        An untrained encoder's σ can be huge, and the training ELBO then jumps by orders of magnitude.
+        An untrained encoder's σ can be huge, and the training ELBO then jumps by orders of magnitude. One
+        absurd row would outweigh all others in a mean, and a chain that runs away loses them all.
         """
         with torch.no_grad():
             x = unit_scale(self.data[: self.batch_size])
-            return float(self.vae.elbo(x, x.new_zeros(len(x), self.vae.latent_size)).mean())
+            return float(self.vae.elbo(x, x.new_zeros(len(x), self.vae.latent_size)).median())
 
     def held_out_log_likelihood(self, x: Tensor, noise: Tensor) -> Tensor:
         """log p̂(x) of held-out inputs (N,) in float64 with the given noise (K, Z), to watch the chain by."""

@@ -12,7 +12,7 @@ explores (the first E epochs) no noise is injected and the scales adapt; after t
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -72,6 +72,10 @@ class CyclicalSGHMC:
                 f"exploration={self.exploration} must leave epochs to sample in a cycle={self.cycle}, "
                 "and be at least 1"
             )
+
+    def slower(self) -> CyclicalSGHMC:
+        """The same rule with half the step size."""
+        return replace(self, step_size=self.step_size / 2)
 
     def init(self, weights: Tensor) -> CyclicalState:
         """The state before the first step, for flat weights (P,)."""

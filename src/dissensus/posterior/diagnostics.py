@@ -24,7 +24,7 @@ from dissensus.posterior.part import Part
 from dissensus.posterior.sghmc import SGHMC
 from dissensus.posterior.sgld import SGLD
 
-__all__ = ["Diagnostics", "EpochReport", "SamplerHealth", "sampler_health", "split_rhat"]
+__all__ = ["Diagnostics", "EpochReport", "Restart", "SamplerHealth", "sampler_health", "split_rhat"]
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,31 @@ class EpochReport:
 
 
 @dataclass(frozen=True)
+class Restart:
+    """A chain that ran away and was started again with smaller steps."""
+
+    chain: int
+    epoch: int
+    """In which it ran away, counted from 1."""
+    reason: str
+    step_sizes: Mapping[str, float]
+    """Those it was started again with, by network."""
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{name} {size:g}" for name, size in self.step_sizes.items())
+        return f"chain {self.chain} {self.reason}; it was started again with half the step size (now {sizes})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON, and the sentence for people who read them there."""
+        return {**asdict(self), "sentence": str(self)}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Restart:
+        """The inverse of :meth:`to_dict`."""
+        return cls(data["chain"], data["epoch"], data["reason"], data["step_sizes"])
+
+
+@dataclass(frozen=True)
 class Diagnostics:
     """The reports of a run, R̂ between its chains after each epoch, and what was tuned."""
 
@@ -71,6 +96,8 @@ class Diagnostics:
     """Median over held-out inputs, by epoch, from the first epoch that allows it."""
     swag_scale: Mapping[int, float] = field(default_factory=dict)
     """The scale of SWAG's Gaussian that held-out inputs chose, by chain."""
+    restarts: tuple[Restart, ...] = ()
+    """The chains that ran away, in the order in which they did; the reports are those of their last start."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
@@ -78,6 +105,7 @@ class Diagnostics:
             "reports": [report.to_dict() for report in self.reports],
             "rhat": {str(epoch): value for epoch, value in self.rhat.items()},
             **({"swag_scale": {str(c): s for c, s in self.swag_scale.items()}} if self.swag_scale else {}),
+            **({"restarts": [restart.to_dict() for restart in self.restarts]} if self.restarts else {}),
         }
 
     @classmethod
@@ -85,7 +113,9 @@ class Diagnostics:
         """The inverse of :meth:`to_dict`."""
         reports = tuple(EpochReport.from_dict(report) for report in data["reports"])
         rhat = {int(epoch): value for epoch, value in data["rhat"].items()}
-        return cls(reports, rhat, {int(chain): s for chain, s in data.get("swag_scale", {}).items()})
+        scales = {int(chain): scale for chain, scale in data.get("swag_scale", {}).items()}
+        restarts = tuple(Restart.from_dict(restart) for restart in data.get("restarts", ()))
+        return cls(reports, rhat, scales, restarts)
 
 
 def sampler_health(part: Part, steps: int) -> SamplerHealth | None:

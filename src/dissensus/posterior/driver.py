@@ -49,14 +49,15 @@ def sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
     """
     if len({(chain.batch_size, chain.steps_per_epoch) for run in runs for chain in run.chains}) > 1:
         raise SettingsError("to sample together, all runs need as many rows and the same batch size")
-    engine, stepping = None, None
+    engine, stepping = None, None  # and the chains it was made for
     with steady_memory():
         for epoch in range(1, max((run.settings.epochs for run in runs), default=0) + 1):
             due = [run for run in runs if run.finished < epoch <= run.settings.epochs]
             if not due:
                 continue
-            if due != stepping:
-                engine, stepping = engine_for([chain for run in due for chain in run.chains]), due
+            chains = [chain for run in due for chain in run.chains]
+            if chains != stepping:
+                engine, stepping = engine_for(chains), chains
             assert engine is not None
             started = time.perf_counter()
             trace = engine.run_epoch(epoch).cpu()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -9,13 +11,15 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.errors import DataError, DivergenceError, SettingsError
+from dissensus.errors import DataError, SettingsError
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
-from dissensus.posterior.diagnostics import Diagnostics, EpochReport, sampler_health, split_rhat
+from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health, split_rhat
+from dissensus.posterior.divergence import divergence_error, what_diverged
 from dissensus.posterior.draws import WeightDraws
+from dissensus.posterior.engine import engine_for
 from dissensus.posterior.fitted import fitted_draws
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.swag import SWAG
@@ -28,7 +32,8 @@ Weights = dict[str, Tensor]
 
 HELD_OUT_ROWS = 256  # enough for R̂; more would slow every epoch down
 HELD_OUT_SAMPLES = 8  # K of the log-likelihoods that the chains are watched by
-RUNAWAY = 2.0  # how much worse than at its start, and than thermal motion explains, a chain may become
+
+logger = logging.getLogger(__name__)
 
 
 class PosteriorRun:
@@ -53,16 +58,19 @@ class PosteriorRun:
         tunes = isinstance(settings.decoder, SWAG) and settings.decoder.scale is None
         if tunes and (held_out is None or len(held_out) == 0):
             raise SettingsError("SWAG tunes its scale on held-out rows: pass held_out, or give it a scale")
-        self.settings, self.on_epoch = settings, on_epoch
-        self.chains = [Chain(vae, settings, data, index, seed) for index in range(settings.chains)]
+        self.settings, self.on_epoch, self.seed = settings, on_epoch, seed
+        self._vae, self._data = vae, data
+        self.restarts: list[Restart] = []
+        self.chains = [self._new_chain(index) for index in range(settings.chains)]
         self.start = [chain.noiseless_elbo() for chain in self.chains]
         self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
         self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)
         self.kept: dict[tuple[int, int], Weights] = {}
-        self.reports: list[EpochReport] = []
+        self.reports: dict[tuple[int, int], EpochReport] = {}
+        self.watched: dict[tuple[int, int], Tensor] = {}
+        """Held-out log-likelihoods (n,) by chain and kept epoch, for R̂."""
         self.rhat: dict[int, float] = {}
-        self.watched: list[Tensor] = []  # an epoch's held-out log-likelihoods (C, n), for R̂
         self.finished = 0
         self.checkpoint: Checkpoint | None = None
         if checkpoint is not None:
@@ -76,29 +84,22 @@ class PosteriorRun:
     def end_epoch(self, epoch: int, trace: Tensor, seconds: float) -> None:
         """Checks and reports an epoch that the chains have run, keeps its draws, and saves.
 
-        ``trace`` (C, steps) are the steps' mean ELBOs, ``seconds`` what a chain took.
+        ``trace`` (C, steps) are the steps' mean ELBOs, ``seconds`` what a chain took. A chain that ran away
+        is replaced by one that starts again with smaller steps and has caught up when this returns.
         """
-        self._check_finite(trace, epoch)
-        self._check_sane(epoch)
-        watched = self._watch()
-        reports = [
-            EpochReport(
-                chain.index,
-                epoch,
-                float(trace[c].mean()),
-                None if watched is None else float(watched[c].mean()),
-                seconds,
-                {n: h for n, p in chain.parts.items() if (h := sampler_health(p, chain.steps_per_epoch))},
-            )
-            for c, chain in enumerate(self.chains)
-        ]
-        self.reports += reports
+        wrong = [self._what_diverged(chain, epoch, trace[c]) for c, chain in enumerate(self.chains)]
+        for c, chain in enumerate(self.chains):
+            if wrong[c] is None:
+                self._record(chain, epoch, trace[c], seconds)
+        for c, reason in enumerate(wrong):
+            if reason is not None:
+                self._start_again(c, epoch, reason)
         if self.settings.keeps(epoch):
-            self._keep(epoch, watched)
+            self._compare_chains(epoch)
         self.finished = epoch
         self._save()
         if self.on_epoch is not None:
-            self.on_epoch(reports)
+            self.on_epoch([self.reports[chain.index, epoch] for chain in self.chains])
 
     def draws(self) -> WeightDraws:
         """Everything kept, chain by chain."""
@@ -118,8 +119,84 @@ class PosteriorRun:
             encoder_of.astype(np.int64),
             chain,
             np.array([t for _, t, _ in drawn], dtype=np.int64),
-            Diagnostics(tuple(self.reports), dict(self.rhat), scales),
+            self._diagnostics(scales),
         )
+
+    def _new_chain(self, index: int) -> Chain:
+        """Chain number ``index`` at its start, with half the step size for each time it has run away."""
+        times = sum(restart.chain == index for restart in self.restarts)
+        return Chain(self._vae, self.settings.slower(times), self._data, index, self.seed)
+
+    def _what_diverged(self, chain: Chain, epoch: int, steps: Tensor) -> str | None:
+        return what_diverged(chain, epoch, steps, self.start[chain.index])
+
+    def _record(self, chain: Chain, epoch: int, steps: Tensor, seconds: float) -> None:
+        """Keeps what is to be known of an epoch that one chain has run well."""
+        c, watched = chain.index, None
+        if self.held_out is not None and len(self.held_out):
+            watched = chain.held_out_log_likelihood(self.held_out, self.noise).cpu()
+        self.reports[c, epoch] = EpochReport(
+            c,
+            epoch,
+            float(steps.mean()),
+            None if watched is None else float(watched.mean()),
+            seconds,
+            {n: h for n, p in chain.parts.items() if (h := sampler_health(p, chain.steps_per_epoch))},
+        )
+        if not self.settings.keeps(epoch):
+            return
+        draw = {"decoder": chain.decoder.weights.detach().cpu().clone()}
+        if self.settings.encoder.samples:
+            draw["encoder"] = chain.encoder.weights.detach().cpu().clone()
+        self.kept[c, epoch] = draw
+        if self.checkpoint is not None:
+            self.checkpoint.save_draw(c, epoch, draw)
+        if watched is not None:
+            self.watched[c, epoch] = watched
+
+    def _start_again(self, index: int, epoch: int, reason: str) -> None:
+        """Puts a slower chain in the place of one that ran away in ``epoch``, and lets it catch up.
+
+        Its draws of earlier epochs are replaced, and the others' stay. Raises DivergenceError once it has
+        been started again so often as the settings allow.
+        """
+        wrong: str | None = reason
+        while wrong is not None:
+            error = divergence_error(self.chains[index], wrong, self._last_report(index))
+            if sum(restart.chain == index for restart in self.restarts) >= self.settings.restarts:
+                raise error
+            slower = self.chains[index].settings.slower(1)
+            sizes = {name: getattr(slower, name).step_size for name in self.chains[index].parts}
+            self.restarts.append(Restart(index, epoch, wrong, sizes))
+            logger.warning("%s", self.restarts[-1])
+            self.chains[index] = self._new_chain(index)
+            for recorded in (self.reports, self.kept, self.watched):
+                for key in [key for key in recorded if key[0] == index]:
+                    del recorded[key]
+            wrong = self._catch_up(self.chains[index], epoch)
+        self.rhat.clear()
+        for earlier in filter(self.settings.keeps, range(1, epoch)):
+            self._compare_chains(earlier)
+
+    def _catch_up(self, chain: Chain, epoch: int) -> str | None:
+        """Runs a new chain up to the end of ``epoch``; returns what went wrong, if anything did."""
+        engine = engine_for([chain])
+        for earlier in range(1, epoch + 1):
+            started = time.perf_counter()
+            steps = engine.run_epoch(earlier)[0].cpu()
+            seconds = time.perf_counter() - started
+            wrong = self._what_diverged(chain, earlier, steps)
+            if wrong is not None:
+                return wrong
+            self._record(chain, earlier, steps, seconds)
+        return None
+
+    def _compare_chains(self, epoch: int) -> None:
+        """R̂ of the held-out log-likelihoods up to a kept epoch, where there are epochs enough for it."""
+        epochs = [t for t in sorted({t for _, t in self.watched}) if t <= epoch]
+        if len(epochs) >= 4:
+            series = [[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains]
+            self.rhat[epoch] = float(np.median(split_rhat(np.array(series))))
 
     def _drawn(self) -> tuple[list[tuple[int, int, Weights]], dict[int, float]]:
         """Chain, epoch and weights of every draw; and by chain the scale of SWAG's Gaussian."""
@@ -134,93 +211,38 @@ class PosteriorRun:
                 scales[chain.index] = fit.scale
         return drawn, scales
 
-    def _watch(self) -> Tensor | None:
-        """Log-likelihoods of the held-out rows under every chain (C, n)."""
-        if self.held_out is None or len(self.held_out) == 0:
-            return None
-        rows = [chain.held_out_log_likelihood(self.held_out, self.noise) for chain in self.chains]
-        return torch.stack(rows).cpu()
-
-    def _keep(self, epoch: int, watched: Tensor | None) -> None:
-        for chain in self.chains:
-            draw = {"decoder": chain.decoder.weights.detach().cpu().clone()}
-            if self.settings.encoder.samples:
-                draw["encoder"] = chain.encoder.weights.detach().cpu().clone()
-            self.kept[chain.index, epoch] = draw
-            if self.checkpoint is not None:
-                self.checkpoint.save_draw(chain.index, epoch, draw)
-        if watched is not None:
-            self.watched.append(watched)
-            if len(self.watched) >= 4:
-                series = torch.stack(self.watched, dim=1).numpy()
-                self.rhat[epoch] = float(np.median(split_rhat(series)))
-
-    def _check_finite(self, trace: Tensor, epoch: int) -> None:
-        for chain, steps in zip(self.chains, trace, strict=True):
-            bad = ~torch.isfinite(steps)
-            broken = not all(bool(torch.isfinite(p.weights).all()) for p in chain.parts.values())
-            if bool(bad.any()) or broken:
-                step = int(bad.nonzero()[0]) + 1 if bool(bad.any()) else len(steps)
-                raise self._diverged(chain, f"became non-finite at step {step} of epoch {epoch}")
-
-    def _check_sane(self, epoch: int) -> None:
-        """Finite but absurd is divergence too.
-
-        Weights may fit worse than those they started from: thermal motion costs half a nat each, P/(2N) an
-        input. Losing RUNAWAY times that and the whole ELBO at the start is no thermal motion.
-        """
-        for chain, start in zip(self.chains, self.start, strict=True):
-            weights = sum(part.weights.numel() for part in chain.parts.values())
-            now = chain.noiseless_elbo()
-            if not now >= start - RUNAWAY * (max(abs(start), 1.0) + weights / (2 * len(chain.data))):
-                raise self._diverged(
-                    chain,
-                    f"runs away: its negative ELBO is {-now:.4g} after {chain.steps_per_epoch} steps of "
-                    f"epoch {epoch}, from {-start:.4g} at its start",
-                )
-
-    def _diverged(self, chain: Chain, what: str) -> DivergenceError:
-        rates = ", ".join(
-            f"{name} {getattr(part.rule, 'step_size', None) or getattr(part.rule, 'learning_rate', None):g}"
-            for name, part in chain.parts.items()
+    def _last_report(self, index: int) -> EpochReport | None:
+        return max(
+            (report for (c, _), report in self.reports.items() if c == index),
+            key=lambda report: report.epoch,
+            default=None,
         )
-        last = next((r for r in reversed(self.reports) if r.chain == chain.index), None)
-        state = (
-            "there is no finite epoch before it"
-            if last is None
-            else (
-                f"last finite diagnostics, epoch {last.epoch}: ELBO {last.training_elbo:.5g}"
-                + "".join(
-                    f", {name} kinetic temperature {h.kinetic_temperature:.3g}, κ median {h.kappa_50:.3g}, "
-                    f"clamped {h.clamped_share:.0%}"
-                    for name, h in last.health.items()
-                )
-            )
-        )
-        return DivergenceError(
-            f"chain {chain.index} {what} (step sizes: {rates}; {state}): "
-            "lower the step size or adapt for longer"
-        )
+
+    def _diagnostics(self, scales: dict[int, float] | None = None) -> Diagnostics:
+        in_order = sorted(self.reports.values(), key=lambda report: (report.epoch, report.chain))
+        return Diagnostics(tuple(in_order), dict(self.rhat), scales or {}, tuple(self.restarts))
 
     def _save(self) -> None:
         if self.checkpoint is None:
             return
         tensors = {f"{c.index}/{name}": t for c in self.chains for name, t in c.tensors().items()}
-        if self.watched:
-            tensors["watched"] = torch.stack(self.watched)
-        self.checkpoint.save(self.finished, tensors, Diagnostics(tuple(self.reports), self.rhat).to_dict())
+        tensors |= {f"watched/{c}/{epoch}": values for (c, epoch), values in self.watched.items()}
+        self.checkpoint.save(self.finished, tensors, self._diagnostics().to_dict())
 
     def _resume(self, checkpoint: Checkpoint) -> None:
         saved = checkpoint.load()
         if saved is None:
             return
         self.finished, tensors, diagnostics = saved
+        restored = Diagnostics.from_dict(diagnostics)
+        self.reports = {(report.chain, report.epoch): report for report in restored.reports}
+        self.rhat, self.restarts = dict(restored.rhat), list(restored.restarts)
+        for index in {restart.chain for restart in self.restarts}:
+            self.chains[index] = self._new_chain(index)
         for chain in self.chains:
             prefix = f"{chain.index}/"
             chain.restore({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
-        self.watched = list(tensors["watched"]) if "watched" in tensors else []
-        restored = Diagnostics.from_dict(diagnostics)
-        self.reports, self.rhat = list(restored.reports), dict(restored.rhat)
-        for epoch in filter(self.settings.keeps, range(1, self.finished + 1)):
-            for chain in self.chains:
+            for epoch in filter(self.settings.keeps, range(1, self.finished + 1)):
                 self.kept[chain.index, epoch] = checkpoint.load_draw(chain.index, epoch)
+                if f"watched/{chain.index}/{epoch}" in tensors:
+                    self.watched[chain.index, epoch] = tensors[f"watched/{chain.index}/{epoch}"]

@@ -45,6 +45,9 @@ class SamplingSettings:
     adaptation: int | None = None
     """Epochs in which a sampler adapts its scales; ``None``: the burn-in, or in each cycle the exploration.
     Always adapting is no Markov chain."""
+    restarts: int = 6
+    """How often a chain that runs away is started again, each time with half the step size, before that is an
+    error."""
     fitted_draws: int | None = None
     """Draws per chain of a posterior that is fitted; ``None`` for all others."""
 
@@ -57,6 +60,8 @@ class SamplingSettings:
             raise SettingsError(f"temperature must be above 0, got {self.temperature}")
         if self.adaptation is not None and (not isinstance(self.adaptation, int) or self.adaptation < 0):
             raise SettingsError(f"adaptation must be a whole number of at least 0, got {self.adaptation!r}")
+        if not isinstance(self.restarts, int) or self.restarts < 0:
+            raise SettingsError(f"restarts must be a whole number of at least 0, got {self.restarts!r}")
         if self.burn_in > self.epochs:
             raise SettingsError(
                 f"burn_in={self.burn_in} leaves no draw of epochs={self.epochs}: lower it or run longer"
@@ -157,6 +162,17 @@ class SamplingSettings:
         if self.fitted_draws is None:  # no part of what a chain of draws depends on
             del described["fitted_draws"]
         return described
+
+    def slower(self, times: int) -> SamplingSettings:
+        """The same settings with the step size halved so many times.
+
+        What is optimised beside a sampler keeps its learning rate: Adam's steps are bounded.
+        """
+        decoder, encoder = self.decoder, self.encoder
+        for _ in range(times):
+            decoder = decoder.slower()
+            encoder = encoder.slower() if encoder.samples or not decoder.samples else encoder
+        return replace(self, decoder=decoder, encoder=encoder)
 
     def with_(self, **changes: Any) -> SamplingSettings:
         """A copy with some settings changed."""

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import torch
@@ -56,9 +56,13 @@ class SWAG:
             raise SettingsError(f"SWAG's scales must be one or more numbers above 0, got {self.scales}")
 
     @property
-    def learning_rate(self) -> float:
-        """Adam's."""
+    def step_size(self) -> float:
+        """Adam's learning rate."""
         return self.optimiser.learning_rate
+
+    def slower(self) -> SWAG:
+        """The same rule with half the learning rate."""
+        return replace(self, optimiser=self.optimiser.slower())
 
     def init(self, weights: Tensor) -> AdamState:
         """The state before the first step, for flat weights (P,)."""

@@ -15,7 +15,7 @@ of the q that the last epoch ends with.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import torch
@@ -59,9 +59,13 @@ class Variational:
             raise SettingsError(f"Variational's initial_std must be above 0, got {self.initial_std}")
 
     @property
-    def learning_rate(self) -> float:
-        """Adam's."""
+    def step_size(self) -> float:
+        """Adam's learning rate."""
         return self.optimiser.learning_rate
+
+    def slower(self) -> Variational:
+        """The same rule with half the learning rates."""
+        return replace(self, optimiser=self.optimiser.slower(), std_optimiser=self.std_optimiser.slower())
 
     def init(self, weights: Tensor) -> VariationalState:
         """The state before the first step, for flat means μ (P,)."""

@@ -26,7 +26,8 @@ def chain_health(diagnostics: Mapping[str, Any]) -> dict[str, Any]:
         for name in networks
     }
     rhat = list(diagnostics["rhat"].values())
-    return {"networks": health, "rhat": rhat[-1] if rhat else None}
+    restarts = [restart["sentence"] for restart in diagnostics.get("restarts", ())]
+    return {"networks": health, "rhat": rhat[-1] if rhat else None, "restarts": restarts}
 
 
 def describe_health(health: Mapping[str, Any], noise_floor: float) -> list[str]:
@@ -42,6 +43,7 @@ def describe_health(health: Mapping[str, Any], noise_floor: float) -> list[str]:
             f"chains: they have not merged (R̂ {rhat:.2f}, merged below {MERGED}), as is usual for networks; "
             "each adds a view of its own."
         )
+    sentences += [f"{restart}." for restart in health["restarts"]]
     sentences.append(f"noise floor: estimating a log-likelihood twice moves it by {noise_floor:.2g} nats.")
     return sentences
 
