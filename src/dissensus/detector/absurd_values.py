@@ -31,8 +31,8 @@ def warn_of_absurd_values(gate: BayesianVAE, rows: NDArray[Any]) -> None:
     values = "a value that lies" if len(places) == 1 else f"{len(places)} values that lie"
     warnings.warn(
         f"X holds {values} more than {ABSURD:g} times further out than the rest of the column "
-        f"({shown}{more}): left out of the column's scale and cut off in training; repair or remove such rows "
-        "if they are mistakes",
+        f"({shown}{more}): left out of the column's scale and cut off in training; repair or remove such "
+        "rows if they are mistakes",
         InputWarning,
         stacklevel=3,
     )

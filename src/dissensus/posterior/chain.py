@@ -100,7 +100,7 @@ class Chain:
         return elbo.detach()
 
     def noiseless_elbo(self) -> float:
-        """The median ELBO of the first rows at z = mean: how good the weights are, without the luck of a noise.
+        """The median ELBO of the first rows at z = mean: how good the weights are, whatever the noise.
 
         An untrained encoder's σ can be huge, and the training ELBO then jumps by orders of magnitude. One
         absurd row would outweigh all others in a mean, and a chain that runs away loses them all.
