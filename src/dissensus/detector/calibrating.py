@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.decisions import allowed_alarms, least_calibration_size
+from dissensus.detector.parts import rows_for_calibration
 from dissensus.errors import CalibrationWarning
 
 if TYPE_CHECKING:
@@ -29,9 +30,11 @@ def warn_if_mute(gate: BayesianVAE) -> None:
     """Warns whoever called the detector's method where its false-alarm rate allows no alarm at all."""
     rate, size = gate.false_alarm_rate, len(gate.calibration_scores_)
     if allowed_alarms(size, rate) == 0:
+        least = least_calibration_size(rate)
         warnings.warn(
-            f"false_alarm_rate={rate} takes {least_calibration_size(rate)} calibration rows and there are "
-            f"{size}, so nothing will be flagged: give more rows or a higher rate",
+            f"false_alarm_rate={rate} takes {least} calibration rows and there are {size}, so nothing will be "
+            f"flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or ask "
+            "for a higher rate",
             CalibrationWarning,
             stacklevel=3,
         )

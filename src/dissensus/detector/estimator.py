@@ -40,6 +40,7 @@ from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches, training_array
 from dissensus.detector.measuring import every_statistic, measure
+from dissensus.detector.parts import part_fractions
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
 from dissensus.detector.statistic import make_score
@@ -215,7 +216,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self._forget()
         array = training_array(self, X, resize=self.resize)
         seed = self._root_seed()
-        rows = split(len(array), _fractions(len(array)), seed=seed)
+        rows = split(len(array), part_fractions(len(array)), seed=seed)
         self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
         self.input_shape_ = array.shape[1:]
         self.fitted_rows_ = {name: len(index) for name, index in rows.items()}
@@ -270,7 +271,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             device=find_device(self.device),
         )
         self.statistic_ = self.statistic
-        self.score_ = make_score(self.statistic_, self.input_shape_)
+        self.score_ = make_score(self.statistic_, self.input_shape_, inliers=len(validation))
         if isinstance(self.score_, Fused | FittedScore):
             measure(self, validation).fit(self.score_)
         self.calibration_statistics_ = every_statistic(
@@ -538,10 +539,3 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.three_d_array = True
         return tags
-
-
-def _fractions(rows: int) -> dict[str, float]:
-    """A twentieth for validation and three for calibration, at least a row each; the rest for training."""
-    validation, calibration = max(1, rows // 20), max(1, 3 * rows // 20)
-    training = rows - validation - calibration
-    return {"train": training / rows, "validation": validation / rows, "calibration": calibration / rows}

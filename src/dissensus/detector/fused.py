@@ -8,7 +8,7 @@ from typing import Any
 from dissensus.data import image_statistic_names
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import STATISTICS
-from dissensus.scores import SCORES, Fused
+from dissensus.scores import SCORES, SUM, Fused
 
 __all__ = ["fused_from_config", "fused_score", "fused_statistics", "fused_to_config"]
 
@@ -25,18 +25,24 @@ PARTS = (
 )
 DEPTH, LEADING = "mixture", ("corrected-ll",)
 
+# A density of many statistics takes inliers to learn: fitted on fewer than this, it is noise.
+FEW = 300
+FEW_LEADING = ("mixture-ll", "corrected-ll")
+
 
 def fused_statistics(shape: Sequence[int]) -> tuple[str, ...]:
-    """What is fused for inputs (H, W, C) or (D,).
+    """What is fused for inputs (H, W, C) or (D,) where there are inliers enough to learn from.
 
     Rows are not coded: a row of numbers is to a coder mostly the noise in their last digits.
     """
     return (*PARTS, *image_statistic_names(shape)) if len(shape) == 3 else PARTS
 
 
-def fused_score(shape: Sequence[int]) -> Fused:
-    """The recommended fusion for inputs (H, W, C) or (D,), to be fitted."""
-    return Fused(fused_statistics(shape), depth=DEPTH, leading=LEADING)
+def fused_score(shape: Sequence[int], *, inliers: int) -> Fused:
+    """The recommended fusion for inputs (H, W, C) or (D,), to be fitted on so many inliers."""
+    if inliers >= FEW:
+        return Fused(fused_statistics(shape), depth=DEPTH, leading=LEADING)
+    return Fused(FEW_LEADING, depth=SUM, leading=FEW_LEADING)
 
 
 def fused_to_config(fused: Fused) -> dict[str, Any]:

@@ -110,7 +110,9 @@ def _score(
     if detector.statistic_ == FUSED:
         own: Score | Fused = fused_from_config(config["fused"], detector.input_shape_)
     else:
-        own = make_score(detector.statistic_, detector.input_shape_)
+        own = make_score(
+            detector.statistic_, detector.input_shape_, inliers=detector.fitted_rows_["validation"]
+        )
     if isinstance(own, Fused | FittedScore):
         own.restore({n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")})
         names = own.statistics if isinstance(own, Fused) else ()

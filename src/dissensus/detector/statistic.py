@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from dissensus.detector.fused import fused_score
 from dissensus.errors import SettingsError
-from dissensus.scores import SCORES, Fused, Score, score
+from dissensus.scores import SCORES, SUM, Fused, Score, score
 
 __all__ = ["FUSED", "check_statistic", "describe_statistic", "make_score"]
 
@@ -17,14 +17,17 @@ def check_statistic(name: str, draws: int) -> None:
     """Refuses a name that there is not, and fewer draws than it takes."""
     if not isinstance(name, str) or name not in (FUSED, *SCORES):
         raise SettingsError(f"there is no score {name!r}; choose one of {', '.join((*SCORES, FUSED))}")
-    least = fused_score((1,)).least_draws if name == FUSED else SCORES[name].least_draws
+    least = fused_score((1,), inliers=1).least_draws if name == FUSED else SCORES[name].least_draws
     if draws < least:
         raise SettingsError(f"the statistic {name!r} needs at least two draws, got draws={draws}")
 
 
-def make_score(name: str, shape: Sequence[int]) -> Score | Fused:
-    """The score of that name for inputs (H, W, C) or (D,); one that must be fitted comes new and unfitted."""
-    return fused_score(shape) if name == FUSED else score(name)
+def make_score(name: str, shape: Sequence[int], *, inliers: int) -> Score | Fused:
+    """The score of that name for inputs (H, W, C) or (D,); one that must be fitted comes new and unfitted.
+
+    ``inliers`` is how many there are to fit it on: of few, less can be learnt.
+    """
+    return fused_score(shape, inliers=inliers) if name == FUSED else score(name)
 
 
 def describe_statistic(name: str, own: Score | Fused) -> str:
@@ -32,6 +35,12 @@ def describe_statistic(name: str, own: Score | Fused) -> str:
     if not isinstance(own, Fused):
         return SCORES[name].description
     leading = " and ".join(own.fusion.leading)
+    if own.fusion.depth == SUM:
+        others = [name for name in own.statistics if name not in own.fusion.leading]
+        return (
+            "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by itself: high "
+            f"values of {leading}" + (f", high or low ones of {', '.join(others)}" if others else "")
+        )
     return (
         "how few inliers lie as far out, -log p in nats, by the density of all of "
         f"{', '.join(own.statistics)}" + (f", high values of {leading} counting more" if leading else "")

@@ -19,7 +19,7 @@ from dissensus.scores._depth import DEPTHS
 from dissensus.scores._entropy import entropy
 from dissensus.scores._ess import effective_sample_size, ess_disagreement
 from dissensus.scores._fused import Fused
-from dissensus.scores._fusion import Fusion
+from dissensus.scores._fusion import SUM, Fusion
 from dissensus.scores._kl import kl_to_uniform
 from dissensus.scores._likelihood import mean_log_likelihood, mixture_log_likelihood
 from dissensus.scores._registry import SCORES, ScoreEntry, score
@@ -32,6 +32,7 @@ from dissensus.scores._whitened import Whitened
 __all__ = [
     "DEPTHS",
     "SCORES",
+    "SUM",
     "FittedScore",
     "Fused",
     "Fusion",

@@ -13,10 +13,11 @@ from dissensus.scores._depth import DEPTHS, Depth
 from dissensus.scores._marginal import Marginal, surprise
 from dissensus.scores._matrix import FloatArray
 
-__all__ = ["Fusion"]
+__all__ = ["SUM", "Fusion"]
 
 # More gains on made-up outliers of clothes and loses on those of house numbers, about which draws agree.
 LEADING_WEIGHT = 0.5
+SUM = "sum"  # the depth that is none
 
 
 class Fusion:
@@ -25,7 +26,10 @@ class Fusion:
     1. Each statistic becomes a normal score by its distribution among inliers, extrapolated beyond them
        (:class:`Marginal`). Its scale and form no longer matter, and a value on either side may be unusual.
     2. The ``depth`` of the point of all normal scores, among those of the inliers, also sees combinations
-       that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``.
+       that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``. ``"sum"``
+       learns no such density, which takes hundreds of inliers: it adds up the statistics' own
+       :math:`-\log p`, of the leading ones for high values alone and of the others for both sides (Fisher's
+       way to join tests), and step 3 is left out.
     3. With ``leading``, the names of statistics of which *high* values alone are suspicious, half the mean of
        their own :math:`-\log p` is added to the depth's: Fisher's way to join tests, with a weight. A density
        looks in all directions alike; this tells it where outliers are more often found.
@@ -45,8 +49,8 @@ class Fusion:
     """The statistics, in the order of the alphabet."""
 
     def __init__(self, depth: str = "mixture", leading: Sequence[str] = ()) -> None:
-        if depth not in DEPTHS:
-            raise SettingsError(f"there is no depth {depth!r}; choose one of {', '.join(DEPTHS)}")
+        if depth not in (*DEPTHS, SUM):
+            raise SettingsError(f"there is no depth {depth!r}; choose one of {', '.join((*DEPTHS, SUM))}")
         if isinstance(leading, str):
             raise SettingsError(f"leading={leading!r} must be a list of names: give [{leading!r}]")
         self.depth, self.leading = depth, tuple(leading)
@@ -65,6 +69,9 @@ class Fusion:
         self.names_ = names
         self._marginals = {name: Marginal.fit(column) for name, column in zip(names, values.T, strict=True)}
         z = self._normal_scores(values)
+        if self.depth == SUM:
+            self._sums = Marginal.fit(self._plain_sum(z))
+            return self
         self._depth: Depth = DEPTHS[self.depth]()
         distances = self._depth.fit(z)
         self._distances = Marginal.fit(distances)
@@ -77,7 +84,8 @@ class Fusion:
         z = self._normal_scores(_columns(statistics, self.names_))
         if not len(z):
             return np.empty(0)
-        return surprise(self._sums(self._sum(z, self._depth(z))))
+        sums = self._plain_sum(z) if self.depth == SUM else self._sum(z, self._depth(z))
+        return surprise(self._sums(sums))
 
     def surprises(self, statistics: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
         r"""How unusual each statistic is by itself (N,), by name, in nats.
@@ -87,15 +95,18 @@ class Fusion:
         """
         self._check_fitted()
         z = self._normal_scores(_columns(statistics, self.names_))
-        nats = np.maximum(surprise(np.abs(z)) - np.log(2.0), 0.0)  # in the middle, rounding may be negative
-        return dict(zip(self.names_, nats.T, strict=True))
+        return dict(zip(self.names_, _two_sided(z).T, strict=True))
 
     def state(self) -> dict[str, FloatArray]:
         """What was learnt: arrays ``statistic/NAME/…``, ``depth/…``, ``distances/…`` and ``sums/…``."""
         self._check_fitted()
         marginals = {f"statistic/{name}": marginal for name, marginal in self._marginals.items()}
-        marginals |= {"distances": self._distances, "sums": self._sums}
+        marginals["sums"] = self._sums
+        if self.depth != SUM:
+            marginals["distances"] = self._distances
         arrays = {f"{key}/{part}": a for key, m in marginals.items() for part, a in m.arrays().items()}
+        if self.depth == SUM:
+            return arrays
         return arrays | {f"depth/{part}": array for part, array in self._depth.state().items()}
 
     def restore(self, state: Mapping[str, FloatArray]) -> Self:
@@ -105,26 +116,32 @@ class Fusion:
             group, _, part = key.rpartition("/")
             groups.setdefault(group, {})[part] = array
         depth = groups.pop("depth", {})
-        if not {"distances", "sums"} <= set(groups) or not all(
+        learnt = {"sums"} if self.depth == SUM else {"distances", "sums"}
+        if not learnt <= set(groups) or not all(
             set(group) == set(Marginal.ARRAYS) for group in groups.values()
         ):
             raise DataError(f"not the state of a fusion: it holds {sorted(state)[:9]}; fit again")
         marginals = {name: Marginal(**arrays) for name, arrays in groups.items()}
-        distances, sums = marginals.pop("distances"), marginals.pop("sums")
+        own = {name: marginals.pop(name) for name in learnt}
         names = tuple(sorted(name.removeprefix("statistic/") for name in marginals))
         if not names or not set(self.leading) <= set(names):
             raise DataError(f"the state of a fusion of {', '.join(names) or 'nothing'}; fit again")
-        self._depth = DEPTHS[self.depth]().restore(depth)
-        try:
-            self._depth(np.zeros((1, len(names))))
-        except ValueError as error:
-            raise DataError(
-                f"the state of a fusion of {len(names)} statistics is not one; fit again"
-            ) from error
+        if self.depth != SUM:
+            self._restore_depth(depth, len(names))
+            self._distances = own["distances"]
         self.names_ = names
         self._marginals = {name: marginals[f"statistic/{name}"] for name in names}
-        self._distances, self._sums = distances, sums
+        self._sums = own["sums"]
         return self
+
+    def _restore_depth(self, state: Mapping[str, FloatArray], statistics: int) -> None:
+        self._depth = DEPTHS[self.depth]().restore(state)
+        try:
+            self._depth(np.zeros((1, statistics)))
+        except ValueError as error:
+            raise DataError(
+                f"the state of a fusion of {statistics} statistics is not one; fit again"
+            ) from error
 
     def _normal_scores(self, values: FloatArray) -> FloatArray:
         """(N, J) → (N, J)."""
@@ -140,9 +157,19 @@ class Fusion:
         led: FloatArray = surprise(z[:, leaders]).mean(axis=1)
         return total + LEADING_WEIGHT * led
 
+    def _plain_sum(self, z: FloatArray) -> FloatArray:
+        """The sum (N,) of the statistics' own −log p, of normal scores (N, J)."""
+        led = np.isin(self.names_, self.leading)
+        return np.asarray(np.where(led, surprise(z), _two_sided(z)).sum(axis=1))
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "names_"):
             raise SettingsError("the fusion is not fitted; call fit with the statistics of inliers")
+
+
+def _two_sided(z: FloatArray) -> FloatArray:
+    """−log P(an inlier lies as far out on either side) in nats, of normal scores of any shape."""
+    return np.maximum(surprise(np.abs(z)) - np.log(2.0), 0.0)  # in the middle, rounding may be negative
 
 
 def _columns(statistics: Mapping[str, ArrayLike], names: tuple[str, ...]) -> FloatArray:
