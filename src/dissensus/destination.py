@@ -78,6 +78,11 @@ class Destination:
     ) -> None:
         self.close()
 
+    def cut_off(self) -> None:
+        """Lets a stream take nothing more: what was left half must get no end that makes it look whole."""
+        if self._stream is not None:
+            self._stream.cut_off()
+
     def close(self) -> None:
         """Tells the reader of a stream that nothing more comes; a file needs no end."""
         if self._stream is not None:
@@ -90,11 +95,7 @@ class Destination:
         Raises :class:`OutputError` if they cannot be written.
         """
         if self._stream is not None:
-            try:
-                yield cast("BinaryIO", self._stream)
-            except BaseException:
-                self._stream.cut_off()
-                raise
+            yield cast("BinaryIO", self._stream)
             return
         assert self.file is not None
         try:
@@ -277,7 +278,7 @@ class _Stream(io.RawIOBase):
         return length
 
     def cut_off(self) -> None:
-        """Takes nothing more: what was left half must not get an end that makes it look whole."""
+        """Drops whatever is written from now on."""
         self._cut = True
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import csv
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
 
@@ -41,13 +41,13 @@ class RowWriter(Protocol):
         ...
 
 
-def format_of(path: Path | None) -> Format:
+def format_of(path: Path) -> Format:
     """The format that a file's name asks for; CSV where it asks for none.
 
     >>> format_of(Path("rows.jsonl"))
     'jsonl'
     """
-    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
+    suffix = path.suffix.lower().removeprefix(".")
     return next((format for format in FORMATS if format == suffix), "csv")
 
 
@@ -68,7 +68,13 @@ def writer_of(output: Destination, format: Format, columns: Sequence[str]) -> It
     if format == "parquet":
         with output.binary() as bytes_:
             parquet = _Parquet(bytes_, columns)
-            yield parquet
+            try:
+                yield parquet
+            except BaseException:
+                output.cut_off()  # it would write what ends a whole file
+                with suppress(Exception):
+                    parquet.close()
+                raise
             parquet.close()
         return
     with output.text() as text:
