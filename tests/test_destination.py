@@ -6,6 +6,7 @@ import stat
 import subprocess
 import sys
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_names_that_cannot_be_written_are_refused_before_any_work(tmp_path, monk
     assert (tmp_path / "file").read_text() == "mine"
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="this system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="this system has no /proc")
 def test_a_folder_that_not_even_root_may_write_to():
     with pytest.raises(SettingsError, match="/proc/rows cannot be written"):
         Destination("/proc/rows")
@@ -238,7 +239,7 @@ print("after")
 """
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="this system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system has no /proc")
 @pytest.mark.parametrize("name", ["-", "link"])
 def test_stdout_sent_to_a_file_is_written_to_and_not_replaced(tmp_path, name):
     """The link is what /dev/stdout is on Linux, in a place where a mistake destroys nothing."""
@@ -254,7 +255,7 @@ def test_stdout_sent_to_a_file_is_written_to_and_not_replaced(tmp_path, name):
     assert names(tmp_path) == ["link", "log"]
 
 
-@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="this system has no /proc")
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="this system has no /proc")
 def test_files_by_number(tmp_path):
     reading, writing = os.pipe()
     try:
