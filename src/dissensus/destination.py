@@ -114,7 +114,6 @@ class Destination:
                 encoding=(sys.stdout.encoding if own else None) or "utf-8",
                 errors=sys.stdout.errors if own else "strict",
                 newline="",
-                write_through=True,
             )
             try:
                 yield text
@@ -207,6 +206,8 @@ def _descriptor(name: str) -> int | None:
 def _of_descriptor(name: str, number: int) -> _Stream:
     """What this process was given as its file of that number."""
     if number == 1:
+        if sys.stdout is None:
+            raise SettingsError(f"{name} cannot be written: stdout is closed; name a file")
         sys.stdout.flush()  # what was printed before comes before
         try:
             number = sys.stdout.fileno()

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import os
+import queue
 import stat
 import subprocess
 import sys
@@ -108,13 +109,21 @@ def test_rows_leave_as_they_come(gate, tmp_path):
         text=True,
         cwd=tmp_path,
     )
-    with (tmp_path / "pipe").open() as pipe:
-        for number in range(3):
-            process.stdin.write(json.dumps({"id": number, "values": [[number] * 8] * 8}) + "\n")
-            process.stdin.flush()
-            assert json.loads(pipe.readline())["input"] == number
-        process.stdin.close()
-        assert pipe.read() == ""
+    lines = queue.Queue()
+
+    def read():
+        with (tmp_path / "pipe").open() as pipe:
+            for line in pipe:
+                lines.put(json.loads(line)["input"])
+        lines.put("the end")
+
+    threading.Thread(target=read, daemon=True).start()
+    for number in range(3):
+        process.stdin.write(json.dumps({"id": number, "values": [[number] * 8] * 8}) + "\n")
+        process.stdin.flush()
+        assert lines.get(timeout=100) == number
+    process.stdin.close()
+    assert lines.get(timeout=100) == "the end"
     assert process.wait() == 0
 
 

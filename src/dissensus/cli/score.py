@@ -100,7 +100,7 @@ def score(
     if output is not None:
         check_not_data(Path(output), data)
     # With --json alone the rows are wanted nowhere, and are still made: they are what is counted.
-    with Destination(output or (os.devnull if json else STDOUT)) as place:
+    with Destination(output if output is not None else os.devnull if json else STDOUT) as place:
         if json and place.is_stdout:
             raise SettingsError("--json prints to stdout, where the rows would go too: name a file with -o")
         from dissensus.detector import BayesianVAE
