@@ -101,3 +101,20 @@ def test_two_writers_do_not_meet(target):
 def test_a_folder_that_is_not_there(tmp_path):
     with pytest.raises(FileNotFoundError), atomic_path(tmp_path / "nowhere" / "target"):
         pass
+
+
+def test_a_link_stays(target):
+    link = target.with_name("link")
+    link.symlink_to("target")
+    with atomic_path(link) as temporary:
+        temporary.write_text("new")
+    assert link.is_symlink()
+    assert target.read_text() == "new"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
+def test_a_pipe_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="no regular file"), atomic_path(tmp_path / "pipe"):
+        pass
+    assert (tmp_path / "pipe").is_fifo()

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -30,10 +31,11 @@ from safetensors.torch import save_file as save_tensors
 
 from dissensus._version import __version__
 from dissensus.atomic import atomic_folder, present
-from dissensus.errors import ArtifactError, brief
+from dissensus.errors import ArtifactError, brief, not_written
+from dissensus.lock import Claim
 from dissensus.posterior import Diagnostics, WeightDraws
 
-__all__ = ["Artifact", "is_replaceable", "read_artifact", "write_artifact"]
+__all__ = ["Artifact", "claim_folder", "is_replaceable", "read_artifact", "write_artifact"]
 
 FORMAT = "dissensus-gate"
 FORMAT_VERSION = 1
@@ -45,6 +47,7 @@ CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS = (
 )
 OTHERS = (DRAWS, CALIBRATION, DIAGNOSTICS)
 CARD = "README.md"
+PATIENCE = 30.0  # seconds to wait for another save into the same folder; none takes as long
 LARGEST_JSON = 1 << 26  # bytes; the reports of 100,000 epochs take half of it
 
 
@@ -64,14 +67,22 @@ def write_artifact(folder: str | Path, artifact: Artifact) -> None:
     """Writes the folder as a whole: whatever stood there before is replaced at once, or not at all."""
     folder = Path(folder)
     try:
-        if present(folder).exists() and not is_replaceable(present(folder)):
-            raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
-        with atomic_folder(folder) as new:
-            _write_files(new, artifact)
+        with claim_folder(folder, patience=PATIENCE):
+            if present(folder).exists() and not is_replaceable(present(folder)):
+                raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
+            with atomic_folder(folder) as new:
+                _write_files(new, artifact)
     except (OSError, SafetensorError) as error:
-        raise ArtifactError(
-            f"{folder} cannot be written ({error}): free some space or choose another place"
-        ) from error
+        raise not_written(folder, error) from error
+
+
+def claim_folder(folder: str | Path, *, patience: float = 0.0) -> Claim:
+    """Claims the folder of a saved detector, and makes the folders above it: nobody else writes to it now.
+
+    The lock stands beside the folder, which is replaced as a whole.
+    """
+    Path(os.path.realpath(folder)).parent.mkdir(parents=True, exist_ok=True)
+    return Claim(folder, patience=patience)
 
 
 def read_artifact(folder: str | Path) -> Artifact:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import errno
 import glob
 import os
 import shutil
@@ -22,9 +23,12 @@ ABANDONED = 24 * 3600.0  # seconds; nothing takes a day to write, so its writer 
 def atomic_path(target: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary path in the target's folder that replaces the target when the block ends well.
 
-    If the block fails, or the process dies, whatever stood at ``target`` before is untouched.
+    If the block fails, or the process dies, whatever stood at ``target`` before is untouched. Of a link, what
+    it names is replaced. A device or a pipe never is: it is an OSError.
     """
-    target = Path(target)
+    target = Path(os.path.realpath(target))
+    if target.exists() and not target.is_file() and not target.is_dir():
+        raise OSError(errno.EINVAL, "It is no regular file", str(target))
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".tmp")
     os.close(handle)
     temporary = Path(name)

@@ -1,5 +1,8 @@
 """What can go wrong, as one family of exceptions: each message names the thing and the remedy."""
 
+import errno
+import os
+
 __all__ = [
     "ArtifactError",
     "CalibrationWarning",
@@ -8,8 +11,11 @@ __all__ = [
     "DissensusError",
     "DivergenceError",
     "InputWarning",
+    "InUseError",
+    "OutputError",
     "SettingsError",
     "brief",
+    "not_written",
 ]
 
 LONGEST = 300
@@ -39,6 +45,14 @@ class ArtifactError(DissensusError):
     """A saved detector is damaged, foreign, or newer than this package."""
 
 
+class OutputError(DissensusError):
+    """A file could not be written: the disk is full, say, or was taken away. The work has failed."""
+
+
+class InUseError(DissensusError):
+    """Another process is writing to the same place."""
+
+
 class CalibrationWarning(UserWarning):
     """There are too few calibration rows for the false-alarm rate that was asked for."""
 
@@ -55,3 +69,21 @@ def brief(error: BaseException) -> str:
     """
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def not_written(what: object, error: BaseException) -> OutputError:
+    """The error to raise where writing ``what`` failed, with the remedy that fits the reason.
+
+    >>> str(not_written("rows.csv", OSError(errno.ENOSPC, "No space left on device")))
+    'rows.csv cannot be written (No space left on device): free some space or choose another place'
+    >>> str(not_written("rows.csv", OSError(errno.EROFS, "Read-only file system")))
+    'rows.csv cannot be written (Read-only file system): choose another place'
+    """
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else brief(error)
+    # Safetensors raises errors of its own, whose text alone says what the system had said.
+    full = any(
+        getattr(error, "errno", None) == code or os.strerror(code) in reason
+        for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+    )
+    remedy = "free some space or choose another place" if full else "choose another place"
+    return OutputError(f"{what} cannot be written ({reason}): {remedy}")

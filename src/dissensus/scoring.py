@@ -1,7 +1,8 @@
-"""From a detector and a stream of inputs to a file or a stream of rows, one row for each input."""
+"""From a detector and a stream of inputs to rows in a file or a stream, one row for each input."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,12 +10,23 @@ from typing import Any, Literal
 
 from dissensus.data import InputStream
 from dissensus.decisions import DriftMonitor, check_discoveries_possible
+from dissensus.destination import Destination
 from dissensus.detector import BayesianVAE, OnProgress
 from dissensus.detector.streaming import decide_stream
-from dissensus.errors import DissensusError, SettingsError
-from dissensus.outputs import Format, Journal, Row, RowWriter, check_format, with_drift, with_fdr, write_file
+from dissensus.errors import DissensusError, OutputError
+from dissensus.lock import Claim
+from dissensus.outputs import (
+    Format,
+    Journal,
+    Row,
+    check_format,
+    with_drift,
+    with_fdr,
+    write_rows,
+    writer_of,
+)
 
-__all__ = ["Tally", "Wish", "partial_file", "score_to_file", "score_to_writer"]
+__all__ = ["Tally", "Wish", "partial_file", "score_to_output"]
 
 
 @dataclass(frozen=True)
@@ -59,52 +71,80 @@ class Tally:
             yield rows
 
 
-def score_to_writer(
+def score_to_output(
     gate: BayesianVAE,
     stream: InputStream,
-    writer: RowWriter | None,
-    wish: Wish,
-    *,
-    on_progress: OnProgress | None = None,
-) -> Tally:
-    """Writes each row as soon as it is known, or with no writer only counts; good for endless streams."""
-    if wish.fdr is not None:
-        raise SettingsError("a false discovery rate is over all inputs: it cannot be had row by row")
-    tally = Tally(monitor=gate.drift_monitor() if wish.drift else None)
-    for rows in tally.counting(decide_stream(gate, stream, on_error=wish.on_error, on_progress=on_progress)):
-        if writer is not None:
-            writer.write(rows)
-    if writer is not None:
-        writer.close()
-    return tally
-
-
-def score_to_file(
-    gate: BayesianVAE,
-    stream: InputStream,
-    output: Path,
+    output: Destination,
     format: Format,
     wish: Wish,
     *,
     work: Mapping[str, Any],
     on_progress: OnProgress | None = None,
 ) -> Tally:
-    """Writes all rows to ``output``, which is left as it was until they are all there.
+    """Writes all rows to what a person named.
 
-    Rows that are done are kept in ``.NAME.partial`` beside it. If the process is interrupted or killed, the
-    same call goes on from there, as long as ``work``, which should tell gate and inputs from all others, is
-    the same. A pipe cannot be gone on with: there an interruption is its end, and the rows are written.
+    A pipe or a device gets each row as soon as it is known, or with a false discovery rate all at the end.
+
+    A file is left as it was until all rows are there. Rows that are done are kept in ``.NAME.partial`` beside
+    it. If the process is interrupted or killed, the same call goes on from there, as long as ``work``, which
+    should tell gate and inputs from all others, is the same. Inputs from a pipe cannot be gone on with: there
+    an interruption is their end, and the rows are written.
     """
     if wish.fdr is not None:
         check_discoveries_possible(len(gate.calibration_scores_), wish.fdr)
     check_format(format)
-    with Journal(partial_file(output), {**work, "skip": wish.skip_unreadable}) as journal:
+    if output.file is not None:
+        with Claim(output.name):
+            kept = partial_file(output.file)
+            return _by_way_of(kept, gate, stream, output, format, wish, work, on_progress)
+    if wish.fdr is None:
+        return _as_they_come(gate, stream, output, format, wish, on_progress)
+    with tempfile.TemporaryDirectory(prefix="dissensus-") as folder:
+        return _by_way_of(Path(folder, "rows"), gate, stream, output, format, wish, work, on_progress)
+
+
+def _as_they_come(
+    gate: BayesianVAE,
+    stream: InputStream,
+    output: Destination,
+    format: Format,
+    wish: Wish,
+    on_progress: OnProgress | None,
+) -> Tally:
+    """Writes each row as soon as it is known: good for endless streams."""
+    tally = Tally(monitor=gate.drift_monitor() if wish.drift else None)
+    parts = decide_stream(gate, stream, on_error=wish.on_error, on_progress=on_progress)
+    with writer_of(output, format, wish.columns) as writer:
+        try:
+            for rows in tally.counting(parts):
+                writer.write(rows)
+        except KeyboardInterrupt:
+            if stream.live:
+                writer.close()  # it is the end of the inputs, and of what the rows are written to
+            raise
+    return tally
+
+
+def _by_way_of(
+    kept: Path,
+    gate: BayesianVAE,
+    stream: InputStream,
+    output: Destination,
+    format: Format,
+    wish: Wish,
+    work: Mapping[str, Any],
+    on_progress: OnProgress | None,
+) -> Tally:
+    """Keeps rows that are done in a journal, and writes them all when they are all there."""
+    with Journal(kept, {**work, "skip": wish.skip_unreadable}) as journal:
         interrupted = False
         try:
             for rows in decide_stream(
                 gate, stream, on_error=wish.on_error, start=journal.done, on_progress=on_progress
             ):
                 journal.append(rows)
+        except OutputError:
+            raise  # once there is space again, the same call goes on
         except DissensusError:
             journal.remove()  # the same call would end here again
             raise
@@ -119,14 +159,14 @@ def score_to_file(
     return tally
 
 
-def _finish(gate: BayesianVAE, journal: Journal, output: Path, format: Format, wish: Wish) -> Tally:
-    """Writes the rows of a journal to the file they are for."""
+def _finish(gate: BayesianVAE, journal: Journal, output: Destination, format: Format, wish: Wish) -> Tally:
+    """Writes the rows of a journal to the output they are for."""
     tally = Tally(monitor=gate.drift_monitor() if wish.drift else None)
     parts: Iterable[Sequence[Row]] = journal.rows()
     if wish.fdr is not None:
         p_values = [row.p_value for rows in journal.rows() for row in rows if row.p_value is not None]
         parts = with_fdr(parts, p_values, wish.fdr)
-    write_file(output, format, wish.columns, tally.counting(parts))
+    write_rows(output, format, wish.columns, tally.counting(parts))
     return tally
 
 

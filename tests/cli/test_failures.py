@@ -5,7 +5,15 @@ import sys
 import pytest
 
 from dissensus.cli.failures import speaking_of
-from dissensus.errors import ArtifactError, CheckpointError, DataError, DivergenceError, SettingsError
+from dissensus.errors import (
+    ArtifactError,
+    CheckpointError,
+    DataError,
+    DivergenceError,
+    InUseError,
+    OutputError,
+    SettingsError,
+)
 
 
 @pytest.mark.parametrize(
@@ -15,7 +23,9 @@ from dissensus.errors import ArtifactError, CheckpointError, DataError, Divergen
         (SettingsError("the [bold]setting[/bold]"), 2, "the [bold]setting[/bold]\n"),
         (ArtifactError("the gate"), 2, "the gate\n"),
         (CheckpointError("the checkpoint"), 2, "the checkpoint\n"),
+        (InUseError("the other"), 2, "the other\n"),
         (DivergenceError("the chain"), 3, "the chain\n"),
+        (OutputError("the disk"), 3, "the disk\n"),
         (OSError(28, "No space left on device", "/full"), 3, "/full: No space left on device\n"),
         (MemoryError(), 3, "not enough memory"),
         (RuntimeError("a bug"), 3, "unexpected RuntimeError: a bug"),

@@ -2,12 +2,16 @@ import csv
 import io
 import json
 import math
+import os
+import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
 from dissensus.decisions import DriftMonitor, benjamini_hochberg
-from dissensus.outputs import Row, format_of, with_drift, with_fdr, write_file, writer_to
+from dissensus.destination import Destination
+from dissensus.outputs import Row, format_of, with_drift, with_fdr, write_rows, writer_to
 
 ROWS = [
     Row(0, 1.25, 0.5, False),
@@ -20,7 +24,7 @@ COLUMNS = ["input", "score", "p_value", "flagged", "error"]
 
 @pytest.mark.parametrize("size", [1, 3, 9])
 def test_csv(tmp_path, size):
-    write_file(tmp_path / "x", "csv", COLUMNS, [ROWS[n : n + size] for n in range(0, 4, size)])
+    write_rows(Destination(tmp_path / "x"), "csv", COLUMNS, [ROWS[n : n + size] for n in range(0, 4, size)])
     with (tmp_path / "x").open(newline="", encoding="utf-8") as stream:
         read = list(csv.reader(stream))
     assert read[0] == COLUMNS
@@ -32,7 +36,7 @@ def test_csv(tmp_path, size):
 
 
 def test_json_lines(tmp_path):
-    write_file(tmp_path / "x", "jsonl", COLUMNS, [ROWS])
+    write_rows(Destination(tmp_path / "x"), "jsonl", COLUMNS, [ROWS])
     read = [json.loads(line) for line in (tmp_path / "x").read_text("utf-8").splitlines()]
     assert [line["input"] for line in read] == [row.input for row in ROWS]
     assert read[1] == {
@@ -46,12 +50,12 @@ def test_json_lines(tmp_path):
 
 def test_parquet(tmp_path):
     parquet = pytest.importorskip("pyarrow.parquet")
-    write_file(tmp_path / "x", "parquet", COLUMNS, [ROWS[:3], ROWS[3:]])
+    write_rows(Destination(tmp_path / "x"), "parquet", COLUMNS, [ROWS[:3], ROWS[3:]])
     read = parquet.read_table(tmp_path / "x").to_pylist()
     assert [row["input"] for row in read] == [str(row.input) for row in ROWS]
     assert [row["score"] for row in read] == [row.score for row in ROWS]
     assert [row["flagged"] for row in read] == [False, True, None, False]
-    write_file(tmp_path / "none", "parquet", COLUMNS, [])
+    write_rows(Destination(tmp_path / "none"), "parquet", COLUMNS, [])
     assert parquet.read_table(tmp_path / "none").column_names == COLUMNS
 
 
@@ -75,7 +79,7 @@ def test_a_failure_leaves_what_was_there(tmp_path, format):
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
-        write_file(target, format, COLUMNS, failing())
+        write_rows(Destination(target), format, COLUMNS, failing())
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
     assert target.read_text() == "precious"
 
@@ -83,7 +87,6 @@ def test_a_failure_leaves_what_was_there(tmp_path, format):
 def test_formats_by_name(tmp_path):
     names = ["a.csv", "a.JSONL", "a.parquet", "a.txt", "a"]
     assert [format_of(tmp_path / name) for name in names] == ["csv", "jsonl", "parquet", "csv", "csv"]
-    assert format_of(None) == "csv"
 
 
 def test_fdr_is_benjamini_hochberg_over_all_parts():
@@ -112,3 +115,29 @@ def test_drift_is_the_monitors_own_path():
     ]
     assert found.pop(7) is None
     np.testing.assert_allclose(found, DriftMonitor(calibration).update(scores))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
+@pytest.mark.parametrize("fails", [False, True])
+def test_parquet_through_a_pipe_is_whole_or_no_parquet(tmp_path, fails):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pipe, found = tmp_path / "pipe", []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()), daemon=True)
+    reader.start()
+
+    def parts():
+        yield ROWS[:3]
+        if fails:
+            raise RuntimeError
+        yield ROWS[3:]
+
+    with Destination(pipe) as place, pytest.raises(RuntimeError) if fails else nullcontext():
+        write_rows(place, "parquet", COLUMNS, parts())
+    reader.join(timeout=60)
+    if fails:
+        assert not found[0].endswith(b"PAR1")
+    else:
+        assert parquet.read_table(io.BytesIO(found[0])).column("p_value").to_pylist() == [
+            row.p_value for row in ROWS
+        ]

@@ -1,5 +1,6 @@
 """Who is let in, and what every answer carries."""
 
+import os
 import re
 import threading
 
@@ -239,3 +240,15 @@ def test_tls_takes_both_files(tmp_path):
         ServeSettings(tls_cert=tmp_path / "cert")
     with pytest.raises(SettingsError, match="is no file"):
         ServeSettings(tls_cert=tmp_path / "cert", tls_key=tmp_path / "none")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
+def test_keys_are_kept_in_regular_files_only(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SettingsError, match="no regular file"):
+        new_key(tmp_path / "pipe", "alice")
+    (tmp_path / "link").symlink_to("keys")
+    new_key(tmp_path / "link", "alice")
+    new_key(tmp_path / "link", "bob")
+    assert (tmp_path / "link").is_symlink()
+    assert KeyFile(tmp_path / "keys").names == ["alice", "bob"]

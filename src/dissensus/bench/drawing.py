@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dissensus.destination import write_output
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -36,7 +38,9 @@ def new_figure(rows: int, columns: int, size: Sequence[float]) -> tuple[Figure, 
 def save_figure(figure: Figure, path: Path) -> Path:
     """Writes the figure, and missing folders, and gives the path back."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=_DPI)
+    buffer = io.BytesIO()
+    figure.savefig(buffer, dpi=_DPI, format=path.suffix.removeprefix("."))
+    write_output(path, buffer.getvalue())
     return path
 
 

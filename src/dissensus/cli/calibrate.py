@@ -9,7 +9,7 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.fit import check_output, what_is_flagged
+from dissensus.cli.fit import check_output, claim_output, what_is_flagged
 from dissensus.cli.inspect import gate_facts
 from dissensus.cli.options import Device, Gate, Inputs, Json, Quiet
 from dissensus.cli.progress import StageProgress
@@ -42,7 +42,7 @@ def calibrate(
     check_output(target)
     from dissensus.detector import BayesianVAE
 
-    with warnings_as_messages(), speaking_of(data):
+    with claim_output(target), warnings_as_messages(), speaking_of(data):
         detector = BayesianVAE.load(gate, device=device)
         if false_alarm_rate is not None:
             detector.set_params(false_alarm_rate=false_alarm_rate)

@@ -11,7 +11,7 @@ import typer
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted
-from dissensus.cli.fit import check_output, how_to_go_on
+from dissensus.cli.fit import check_output, claim_output, how_to_go_on
 from dissensus.cli.options import Json, Quiet, Seed
 from dissensus.cli.progress import StageProgress, fit_work
 
@@ -42,15 +42,16 @@ def demo(
     gate = demo_detector(seed)
     work = fit_work(gate, run.TRAINING) | {"scoring": scoring_work(gate)}
     kept = output / ".gate.partial"
-    with StageProgress(work, quiet=quiet) as progress:
-        try:
-            with warnings_as_messages():
-                shown = run_demo(gate, checkpoint=kept, on_progress=progress)
-        except KeyboardInterrupt:
-            raise Interrupted(how_to_go_on(progress)) from None
-    record = demo_record(shown)
-    write_files(output, shown, record)
-    shutil.rmtree(kept, ignore_errors=True)
+    with claim_output(output / "gate"):
+        with StageProgress(work, quiet=quiet) as progress:
+            try:
+                with warnings_as_messages():
+                    shown = run_demo(gate, checkpoint=kept, on_progress=progress)
+            except KeyboardInterrupt:
+                raise Interrupted(how_to_go_on(progress)) from None
+        record = demo_record(shown)
+        write_files(output, shown, record)
+        shutil.rmtree(kept, ignore_errors=True)
     if json:
         print_json(record)
     elif not quiet:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
@@ -10,6 +11,7 @@ import typer
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
 from dissensus.cli.options import Data, Device, Gate, IdColumn, Json, Quiet, Resize, parse_size
+from dissensus.destination import check_folder, write_output
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -36,8 +38,8 @@ def explain(
 ) -> None:
     """Explain one input: where the draws disagree about it, and how it compares with normal ones."""
     size = parse_size(resize)
-    if output is not None and output.exists() and not output.is_dir():
-        raise SettingsError(f"{output} is a file: name a folder for the explanation")
+    if output is not None:
+        check_folder(output)
     from dissensus.detector import BayesianVAE
     from dissensus.detector.streaming import one_input, open_stream
 
@@ -59,13 +61,11 @@ def explain(
 
 
 def _write(folder: Path, found: Explanation, head: dict[str, Any]) -> None:
-    from dissensus.atomic import atomic_path
     from dissensus.report import explanation_files
 
-    folder.mkdir(parents=True, exist_ok=True)
+    Path(os.path.realpath(folder)).mkdir(parents=True, exist_ok=True)
     for name, content in explanation_files(found, head).items():
-        with atomic_path(folder / name) as temporary:
-            temporary.write_bytes(content)
+        write_output(folder / name, content)
 
 
 def _print(name: str | int, facts: dict[str, Any]) -> None:

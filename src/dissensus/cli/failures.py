@@ -14,7 +14,7 @@ import typer
 from typer.core import TyperGroup
 
 from dissensus.cli.console import messages
-from dissensus.errors import DataError, DissensusError, DivergenceError
+from dissensus.errors import DataError, DissensusError, DivergenceError, OutputError
 
 __all__ = [
     "FOUND_OUTLIERS",
@@ -62,16 +62,15 @@ class Commands(TyperGroup):
 
 def _report(error: BaseException) -> int:
     """Says what happened on stderr and gives the exit code that means it."""
+    _give_stdout_up_if_broken()
     if isinstance(error, BrokenPipeError):
-        # Python would complain once more when it flushes stdout on its way out.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return READER_LEFT
     if isinstance(error, KeyboardInterrupt | Interrupted):
         _say(str(error) or "interrupted", "yellow")
         return INTERRUPTED
     if isinstance(error, DissensusError):
         _say(str(error), "red")
-        return WORK_FAILED if isinstance(error, DivergenceError) else WRONG_CALL
+        return WORK_FAILED if isinstance(error, DivergenceError | OutputError) else WRONG_CALL
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         _say(f"{where}{error.strerror or error}", "red")
@@ -81,6 +80,14 @@ def _report(error: BaseException) -> int:
         name = type(error).__name__
         _say(f"unexpected {name}: {error} (set DISSENSUS_DEBUG=1 to see where, and please report it)", "red")
     return WORK_FAILED
+
+
+def _give_stdout_up_if_broken() -> None:
+    """Sees to it that Python does not complain once more, with another exit code, when it ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _say(sentence: str, colour: str) -> None:

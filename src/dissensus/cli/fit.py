@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import shutil
-import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,17 +16,22 @@ from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
+from dissensus.destination import STDOUT, check_folder
 from dissensus.errors import ArtifactError, SettingsError
 
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
+    from dissensus.lock import Claim
 
-__all__ = ["check_output", "fit", "how_to_go_on", "what_is_flagged"]
+__all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "what_is_flagged"]
 
 
 def fit(
     data: Inputs,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The folder the gate is saved in.")],
+    output: Annotated[
+        Path,
+        typer.Option("--output", "-o", help="The folder the gate is saved in. A gate there is replaced."),
+    ],
     variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
     statistic: Annotated[
         str,
@@ -76,12 +81,14 @@ def fit(
 ) -> None:
     """Learn from unlabelled DATA what is normal, and save the gate.
 
-    An interrupted fit goes on where it stopped when the same command is given again.
+    An interrupted fit goes on where it stopped when the same command is given again. One process at a time
+    writes to a gate: a second one is refused at once, and told which process it is.
     """
     size = parse_size(resize)
     check_output(output)
     began = time.monotonic()
     from dissensus.detector import BayesianVAE
+    from dissensus.posterior import claimed_checkpoint
 
     gate = BayesianVAE(
         variant=variant,
@@ -97,17 +104,20 @@ def fit(
         device=device,
         random_state=seed,
     )
-    inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
-    kept = checkpoint or output.absolute().parent / f".{output.absolute().name}.partial"
-    with StageProgress(fit_work(gate, len(inputs)), quiet=quiet) as progress:
-        try:
-            with speaking_of(data), warnings_as_messages():
-                gate.fit(inputs, checkpoint=kept, on_progress=progress)
-            gate.save(output)
-        except KeyboardInterrupt:
-            raise Interrupted(how_to_go_on(progress)) from None
-    if checkpoint is None:
-        shutil.rmtree(kept, ignore_errors=True)
+    real = Path(os.path.realpath(output))
+    kept = checkpoint or real.with_name(f".{real.name}.partial")
+    with claim_output(output):
+        with claimed_checkpoint(kept):
+            inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
+            with StageProgress(fit_work(gate, len(inputs)), quiet=quiet) as progress:
+                try:
+                    with speaking_of(data), warnings_as_messages():
+                        gate.fit(inputs, checkpoint=kept, on_progress=progress)
+                    gate.save(output)
+                except KeyboardInterrupt:
+                    raise Interrupted(how_to_go_on(progress)) from None
+        if checkpoint is None:
+            shutil.rmtree(kept, ignore_errors=True)
     skipped = getattr(inputs, "skipped", [])
     summary = _summary(gate, output, len(inputs) - len(skipped), time.monotonic() - began)
     if json:
@@ -124,15 +134,21 @@ def check_output(folder: Path) -> None:
     """Refuses a place that a gate could not be saved in, before any work is done."""
     from dissensus.artifact import is_replaceable
 
-    if folder.exists() and not is_replaceable(folder):
+    if str(folder) == STDOUT:
+        raise SettingsError("a gate is a folder, which cannot go to stdout: name a folder")
+    real = Path(os.path.realpath(folder))
+    if real.is_symlink():
+        raise ArtifactError(f"{folder} is a link that leads back to itself: choose another name")
+    if real.exists() and not is_replaceable(real):
         raise ArtifactError(f"{folder} exists and is no saved detector: choose another name")
-    parent = folder.absolute().parent
-    try:
-        parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=parent, prefix=".dissensus-"):
-            pass
-    except OSError as error:
-        raise ArtifactError(f"{folder} cannot be written ({error.strerror}): choose another place") from error
+    check_folder(real.parent)
+
+
+def claim_output(folder: Path) -> Claim:
+    """The gate's folder is ours until the command ends; refused if another process is writing to it."""
+    from dissensus.artifact import claim_folder
+
+    return claim_folder(folder)
 
 
 def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -21,6 +23,7 @@ from dissensus.cli.options import (
     parse_size,
 )
 from dissensus.cli.progress import StageProgress
+from dissensus.destination import Destination
 from dissensus.errors import SettingsError
 
 __all__ = ["report"]
@@ -30,8 +33,14 @@ def report(
     gate: Gate,
     data: Inputs,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="The HTML file; its record is put beside it as .json.")
-    ] = Path("report.html"),
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The HTML file; its record is put beside it as .json. A pipe, a device or - for stdout gets "
+            "the page alone: there is nothing beside it, so no record is written (--json prints it).",
+        ),
+    ] = "report.html",
     shown: Annotated[
         int, typer.Option(min=0, help="Inputs that are explained, of the most unusual and most typical.")
     ] = 6,
@@ -51,40 +60,58 @@ def report(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Look at DATA through the GATE and write one self-contained HTML page about it, and the same as JSON."""
-    size = parse_size(resize)
-    if output.is_dir() or not output.absolute().parent.is_dir():
-        raise SettingsError(f"{output} cannot be written: name a file in a folder that exists")
-    record_file = output.with_suffix(".json")
-    if output == record_file:
-        raise SettingsError(f"{output} is where the record goes: name the page, as in {output.stem}.html")
-    for file in (output, record_file):
-        check_not_data(file, data)
-    from dissensus.detector import BayesianVAE
-    from dissensus.detector.streaming import open_stream
-    from dissensus.inspection import assess
-    from dissensus.report import gate_record, require_matplotlib, write_gate_report
+    """Look at DATA through the GATE and write one self-contained HTML page about it, and the same as JSON.
 
-    require_matplotlib()
-    on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
-    with warnings_as_messages(), speaking_of(data):
-        detector = BayesianVAE.load(gate, device=device)
-        with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
-            found = assess(
-                detector,
-                open_stream(detector, data, id_column=id_column, resize=size),
-                source=data,
-                shown=shown,
-                limit=limit,
-                on_error=on_error,
-                on_progress=progress,
-            )
-    write_gate_report(output, found, record=record_file)
+    Files are replaced when they are whole; of a link, the file that it names.
+    """
+    size = parse_size(resize)
+    check_not_data(Path(output), data)
+    with Destination(output) as page, _beside(page, data) as record_file:
+        if json and page.is_stdout:
+            raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
+        from dissensus.detector import BayesianVAE
+        from dissensus.detector.streaming import open_stream
+        from dissensus.inspection import assess
+        from dissensus.report import gate_record, require_matplotlib, write_gate_report
+
+        require_matplotlib()
+        on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
+        with warnings_as_messages(), speaking_of(data):
+            detector = BayesianVAE.load(gate, device=device)
+            with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
+                found = assess(
+                    detector,
+                    open_stream(detector, data, id_column=id_column, resize=size),
+                    source=data,
+                    shown=shown,
+                    limit=limit,
+                    on_error=on_error,
+                    on_progress=progress,
+                )
+        write_gate_report(page, found, record=record_file)
     record = gate_record(found)
     if json:
         print_json(record)
     elif not quiet:
-        results().print(bullets(record["summary"]))
-        messages().print(f"report in {output}", markup=False, soft_wrap=True)
+        # Where the page is on stdout, nothing else may be.
+        (messages() if page.is_stdout else results()).print(bullets(record["summary"]))
+        if not page.is_stdout:
+            messages().print(f"report in {output}", markup=False, soft_wrap=True)
     if fail_on_outliers and not found.passed():
         raise typer.Exit(FOUND_OUTLIERS)
+
+
+@contextmanager
+def _beside(page: Destination, data: str) -> Iterator[Destination | None]:
+    """Where the page's record goes; nowhere if the page goes to a stream, which has nothing beside it."""
+    if page.is_stream:
+        yield None
+        return
+    name = Path(page.name).with_suffix(".json")
+    check_not_data(name, data)
+    with Destination(name) as record:
+        if record.file == page.file:
+            raise SettingsError(
+                f"{page.name} is where the record goes: name the page, as in {name.stem}.html"
+            )
+        yield record

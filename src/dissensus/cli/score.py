@@ -6,9 +6,6 @@ import hashlib
 import math
 import os
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -19,6 +16,7 @@ from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
 from dissensus.cli.options import Data, Device, Gate, IdColumn, Quiet, Resize, check_not_data, parse_size
 from dissensus.cli.progress import Downloads, StageProgress
+from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -43,11 +41,20 @@ def score(
     gate: Gate,
     data: Data,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write rows to this file. Default: stdout.")
+        str | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write rows to this file, which is replaced when all are there; or, as they come, to this "
+            "pipe or device, or to - for stdout, which is the default.",
+        ),
     ] = None,
     format: Annotated[
         Format | None,
-        typer.Option(help="Default: what the output's name ends with; on stdout csv, and jsonl for -."),
+        typer.Option(
+            help="Default: what the output's name ends with, or csv; on stdout jsonl if DATA is -. Parquet "
+            "goes anywhere but to a terminal, and on a pipe is whole when it ends."
+        ),
     ] = None,
     id_column: IdColumn = None,
     fdr: Annotated[
@@ -73,7 +80,8 @@ def score(
     resize: Resize = None,
     device: Device = "auto",
     json: Annotated[
-        bool, typer.Option("--json", help="Print a summary as one JSON object; rows go to --output only.")
+        bool,
+        typer.Option("--json", help="Print a summary as one JSON object; rows go to a file or pipe only."),
     ] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -85,40 +93,37 @@ def score(
     With DATA - each line of stdin is answered at once. A line is {"id": "a", "values": [1, 2]}, {"image":
     "<base64 of a picture file>"}, or an object of a table's columns.
 
-    An interrupted --output goes on where it stopped when the same command is given again.
+    An interrupted --output to a file goes on where it stopped when the same command is given again. With
+    --fdr all rows are written at the end, for all inputs decide together.
     """
     size = parse_size(resize)
     if output is not None:
-        check_not_data(output, data)
-        _check_output(output)
-    from dissensus.detector import BayesianVAE
-    from dissensus.outputs import format_of, writer_to
-    from dissensus.scoring import Wish, score_to_file, score_to_writer
+        check_not_data(Path(output), data)
+    # With --json alone the rows are wanted nowhere, and are still made: they are what is counted.
+    with Destination(output if output is not None else os.devnull if json else STDOUT) as place:
+        if json and place.is_stdout:
+            raise SettingsError("--json prints to stdout, where the rows would go too: name a file with -o")
+        from dissensus.detector import BayesianVAE
+        from dissensus.outputs import format_of
+        from dissensus.scoring import Wish, score_to_output
 
-    wish = Wish(fdr, drift, skip_unreadable)
-    if format is None:
-        format = Format.jsonl if output is None and data == STDIN else Format(format_of(output))
-    if format is Format.parquet and output is None:
-        raise SettingsError("Parquet is no text for stdout: name a file with --output")
-    with warnings_as_messages():
-        detector = BayesianVAE.load(gate, device=device)
-    with (
-        speaking_of(data),
-        StageProgress({"scoring": 1.0}, quiet=quiet) as progress,
-        _rows_file(output, needed=fdr is not None) as file,
-    ):
-        stream = _open(detector, data, size, id_column, quiet=quiet)
-        if file is None:
-            writer = None if json else writer_to(sys.stdout, format.value, wish.columns)
-            tally = score_to_writer(detector, stream, writer, wish, on_progress=progress)
-        else:
+        wish = Wish(fdr, drift, skip_unreadable)
+        if format is None:
+            to_lines = place.is_stdout and data == STDIN
+            format = Format.jsonl if to_lines else Format(format_of(Path(place.name)))
+        if format is Format.parquet and place.is_terminal:
+            raise SettingsError("Parquet is no text for a terminal: name a file with --output")
+        with warnings_as_messages():
+            detector = BayesianVAE.load(gate, device=device)
+        with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
+            stream = _open(detector, data, size, id_column, quiet=quiet)
             work = {"gate": _gate_digest(gate), "data": _state(data), "size": size, "id": id_column}
             try:
-                tally = score_to_file(
-                    detector, stream, file, format.value, wish, work=work, on_progress=progress
+                tally = score_to_output(
+                    detector, stream, place, format.value, wish, work=work, on_progress=progress
                 )
             except KeyboardInterrupt:
-                if output is None:
+                if place.is_stream:
                     raise
                 how = (
                     f"{output} holds the rows so far"
@@ -126,21 +131,10 @@ def score(
                     else "give the same command again to go on"
                 )
                 raise Interrupted(f"interrupted: {how}") from None
-            if file != output and not json:
-                typer.echo(file.read_text("utf-8"), nl=False)
-    _summarise(tally, detector, gate, output, wish, json=json, quiet=quiet)
+    where = None if output is None or place.is_stdout else output
+    _summarise(tally, detector, gate, where, wish, json=json, quiet=quiet)
     if fail_on_outliers and tally.flagged:
         raise typer.Exit(FOUND_OUTLIERS)
-
-
-@contextmanager
-def _rows_file(output: Path | None, *, needed: bool) -> Iterator[Path | None]:
-    """The file rows are written to: the output, or one that is gone afterwards where one is needed."""
-    if output is not None or not needed:
-        yield output
-        return
-    with tempfile.TemporaryDirectory(prefix="dissensus-") as folder:
-        yield Path(folder, "rows")
 
 
 def _open(
@@ -159,17 +153,6 @@ def _stdin() -> IO[bytes]:
         return open(sys.stdin.fileno(), "rb", closefd=False)
     except (OSError, ValueError):  # no real file, as in tests
         return sys.stdin.buffer
-
-
-def _check_output(file: Path) -> None:
-    """Refuses a place that could not be written to, before any work is done."""
-    if file.is_dir():
-        raise SettingsError(f"{file} is a folder: name a file to write the rows to")
-    try:
-        with tempfile.TemporaryFile(dir=file.parent):
-            pass
-    except OSError as error:
-        raise SettingsError(f"{file} cannot be written ({error.strerror}): choose another place") from error
 
 
 def _gate_digest(gate: Path) -> str:
@@ -200,7 +183,7 @@ def _summarise(
     tally: Tally,
     detector: BayesianVAE,
     gate: Path,
-    output: Path | None,
+    output: str | None,
     wish: Wish,
     *,
     json: bool,
@@ -219,7 +202,7 @@ def _summarise(
             "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,
             "calibration_inputs": len(detector.calibration_scores_),
             "drift": None if drift is None else {"log_evidence": drift.log_martingale, "alarm": drift.alarm},
-            "output": None if output is None else str(output),
+            "output": output,
         }
         print_json(summary)
     elif not quiet:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.atomic import atomic_path
 from dissensus.demo.run import Demo
+from dissensus.destination import write_output
 from dissensus.evaluation import write_record
 from dissensus.report import DemoFigure, called, demo_page, draw_demo, strip
 
@@ -28,8 +28,7 @@ def write_files(folder: Path, demo: Demo, record: Mapping[str, Any]) -> None:
     pictures = {kind: strip(images[:SHOWN_IN_TABLE]) for kind, images in demo.outliers.items()}
     page = demo_page(record, {"light": light, "dark": dark}, pictures)
     for name, data in (("figure.png", light), ("report.html", page.encode())):
-        with atomic_path(folder / name) as temporary:
-            temporary.write_bytes(data)
+        write_output(folder / name, data)
 
 
 def _figure(demo: Demo, record: Mapping[str, Any]) -> DemoFigure:

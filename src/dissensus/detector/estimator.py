@@ -51,7 +51,7 @@ from dissensus.likelihood import LogLikelihoods, log_likelihoods, noise_floor
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
-from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, sample_posterior
+from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, claimed_checkpoint, sample_posterior
 from dissensus.schedule import default_batch_size, default_epochs, kept_epochs
 from dissensus.scores import FittedScore, Fused
 from dissensus.seeding import stream_seed, torch_stream
@@ -210,9 +210,15 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a
         :class:`TableFile`, a path to a folder or file (images, arrays, ``.csv`` and ``.parquet`` tables), a
         pattern such as ``"photos/*.png"``, or the name of a dataset. ``checkpoint`` is a folder where an
-        interrupted fit goes on.
+        interrupted fit goes on; a folder that another process is using is refused at once.
         """
         check_settings(self)
+        with claimed_checkpoint(checkpoint):
+            self._fit(X, checkpoint, on_progress)
+        warn_if_mute(self)
+        return self
+
+    def _fit(self, X: Any, checkpoint: str | Path | None, on_progress: OnProgress | None) -> None:
         self._forget()
         array = training_array(self, X, resize=self.resize)
         seed = self._root_seed()
@@ -250,8 +256,6 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             device=find_device(self.device),
         )
         self._calibrate(array[rows["validation"]], array[rows["calibration"]], on_progress)
-        warn_if_mute(self)
-        return self
 
     def _forget(self) -> None:
         """Removes what an earlier fit learnt: half of it beside half of a new fit would score wrongly."""

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from dissensus.atomic import atomic_path
-from dissensus.errors import DataError, SettingsError
+from dissensus.destination import write_output
+from dissensus.errors import DataError, not_written
 
 __all__ = ["read_records", "write_record"]
 
@@ -24,16 +24,12 @@ def write_record(path: str | os.PathLike[str], payload: Mapping[str, Any]) -> No
     numbers and arrays as plain numbers and lists. What JSON cannot say (NaN, infinity, other objects) is
     refused with the key it stands under, before anything is written.
     """
-    target = Path(path)
     text = json.dumps(_plain(payload, ""), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(target) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        Path(os.path.realpath(path)).parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise SettingsError(
-            f"{target}: the record cannot be written ({error.strerror or error}); choose a writable place"
-        ) from error
+        raise not_written(path, error) from error
+    write_output(path, text.encode())
 
 
 def read_records(folder: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:

@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from dissensus.atomic import atomic_path
-from dissensus.errors import CheckpointError
+from dissensus.errors import CheckpointError, not_written
 from dissensus.models import VAE
 from dissensus.posterior import WeightDraws
 from dissensus.posterior.checkpoint import fingerprint
@@ -79,9 +79,7 @@ class FinishedRows:
                 row = {"values": values, "errors": errors}
                 save_file(row, temporary, metadata={"digest": _digest(values, errors)})
         except (OSError, SafetensorError) as error:
-            raise CheckpointError(
-                f"{path} cannot be written ({error}): free some space or choose another folder"
-            ) from error
+            raise not_written(path, error) from error
 
     def _path(self, draw: int) -> Path:
         decoder = self.draws.decoder_weights(draw)

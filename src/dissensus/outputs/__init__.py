@@ -8,7 +8,8 @@ from dissensus.outputs.writers import (
     RowWriter,
     check_format,
     format_of,
-    write_file,
+    write_rows,
+    writer_of,
     writer_to,
 )
 
@@ -22,6 +23,7 @@ __all__ = [
     "format_of",
     "with_drift",
     "with_fdr",
-    "write_file",
+    "write_rows",
+    "writer_of",
     "writer_to",
 ]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from dissensus.errors import not_written
 from dissensus.outputs.rows import Row
 
 __all__ = ["Journal"]
@@ -25,14 +27,16 @@ class Journal:
     def __init__(self, path: Path, work: Mapping[str, Any]) -> None:
         self.path = path
         self._header = json.dumps({"rows": 1, "work": work}, sort_keys=True).encode() + b"\n"
-        self.done, whole = self._whole()
-        """How many rows there are."""
-        self._file = path.open("r+b" if whole else "w+b")
-        self._file.truncate(whole)
-        self._file.seek(whole)
-        if not whole:
-            self._file.write(self._header)
-            self._file.flush()
+        try:
+            self.done, whole = self._whole()
+            """How many rows there are."""
+            self._file = path.open("r+b" if whole else "w+b")
+            self._file.truncate(whole)
+            self._file.seek(whole)
+            if not whole:
+                self._put(self._header)
+        except OSError as error:
+            raise not_written(path, error) from error
 
     def __enter__(self) -> Self:
         return self
@@ -40,7 +44,7 @@ class Journal:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._file.close()
+        self._close()
 
     def append(self, rows: Sequence[Row]) -> None:
         """Some more rows; they survive the process's death from here on."""
@@ -48,8 +52,7 @@ class Journal:
             json.dumps([row.input, row.score, row.p_value, row.flagged, row.error]).encode() + b"\n"
             for row in rows
         ]
-        self._file.write(b"".join(lines))
-        self._file.flush()
+        self._put(b"".join(lines))
         self.done += len(rows)
 
     def rows(self) -> Iterator[list[Row]]:
@@ -67,8 +70,19 @@ class Journal:
 
     def remove(self) -> None:
         """It is no longer needed."""
-        self._file.close()
         self.path.unlink(missing_ok=True)
+        self._close()
+
+    def _put(self, lines: bytes) -> None:
+        try:
+            self._file.write(lines)
+            self._file.flush()
+        except OSError as error:
+            raise not_written(self.path, error) from error
+
+    def _close(self) -> None:
+        with suppress(OSError):  # what a full disk did not take is tried once more, and was told of
+            self._file.close()
 
     def _whole(self) -> tuple[int, int]:
         """How many rows of the same work there are, and how many bytes they and the first line take."""

@@ -5,15 +5,25 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, Protocol, TextIO, TypeAlias, get_args
+from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
 
-from dissensus.atomic import atomic_path
 from dissensus.data.tables import require_pyarrow
+from dissensus.destination import Destination
 from dissensus.outputs.rows import Row
 
-__all__ = ["FORMATS", "Format", "RowWriter", "check_format", "format_of", "write_file", "writer_to"]
+__all__ = [
+    "FORMATS",
+    "Format",
+    "RowWriter",
+    "check_format",
+    "format_of",
+    "write_rows",
+    "writer_of",
+    "writer_to",
+]
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -31,13 +41,13 @@ class RowWriter(Protocol):
         ...
 
 
-def format_of(path: Path | None) -> Format:
+def format_of(path: Path) -> Format:
     """The format that a file's name asks for; CSV where it asks for none.
 
     >>> format_of(Path("rows.jsonl"))
     'jsonl'
     """
-    suffix = "" if path is None else path.suffix.lower().removeprefix(".")
+    suffix = path.suffix.lower().removeprefix(".")
     return next((format for format in FORMATS if format == suffix), "csv")
 
 
@@ -52,22 +62,34 @@ def writer_to(stream: TextIO, format: Format, columns: Sequence[str]) -> RowWrit
     return _Csv(stream, columns) if format == "csv" else _JsonLines(stream, columns)
 
 
-def write_file(path: Path, format: Format, columns: Sequence[str], parts: Iterable[Sequence[Row]]) -> None:
-    """All rows to a file that is there when it is whole, and until then is what it was before."""
-    with atomic_path(path) as temporary:
-        if format == "parquet":
-            _write_all(_Parquet(temporary, columns), parts)
-            return
-        with temporary.open("w", encoding="utf-8", newline="") as stream:
-            _write_all(writer_to(stream, format, columns), parts)
+@contextmanager
+def writer_of(output: Destination, format: Format, columns: Sequence[str]) -> Iterator[RowWriter]:
+    """A writer to what a person named: a stream gets rows as they come, a file is replaced at the end."""
+    if format == "parquet":
+        with output.binary() as bytes_:
+            parquet = _Parquet(bytes_, columns)
+            try:
+                yield parquet
+            except BaseException:
+                output.cut_off()  # it would write what ends a whole file
+                with suppress(Exception):
+                    parquet.close()
+                raise
+            parquet.close()
+        return
+    with output.text() as text:
+        writer = writer_to(text, format, columns)
+        yield writer
+        writer.close()
 
 
-def _write_all(writer: RowWriter, parts: Iterable[Sequence[Row]]) -> None:
-    try:
+def write_rows(
+    output: Destination, format: Format, columns: Sequence[str], parts: Iterable[Sequence[Row]]
+) -> None:
+    """Writes all rows there are."""
+    with writer_of(output, format, columns) as writer:
         for rows in parts:
             writer.write(rows)
-    finally:
-        writer.close()
 
 
 class _Csv:
@@ -111,14 +133,14 @@ class _JsonLines:
 class _Parquet:
     """The input's name is always text here: a column has one type."""
 
-    def __init__(self, path: Path, columns: Sequence[str]) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[str]) -> None:
         parquet = require_pyarrow("writing Parquet")
         import pyarrow
 
         types = {"input": pyarrow.string(), "flagged": pyarrow.bool_(), "error": pyarrow.string()}
         self._schema = pyarrow.schema([(name, types.get(name, pyarrow.float64())) for name in columns])
         self._arrow, self._columns = pyarrow, columns
-        self._writer = parquet.ParquetWriter(path, self._schema)
+        self._writer = parquet.ParquetWriter(stream, self._schema)
 
     def write(self, rows: Sequence[Row]) -> None:
         values = {

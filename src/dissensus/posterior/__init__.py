@@ -1,6 +1,7 @@
 """How weight draws are made: the potential, the priors, one file a sampler, the chain driver, diagnostics."""
 
 from dissensus.posterior.adam import Adam
+from dissensus.posterior.checkpoint import claimed_checkpoint
 from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth, split_rhat
 from dissensus.posterior.draws import WeightDraws, load_weights
@@ -33,6 +34,7 @@ __all__ = [
     "SamplingSettings",
     "Variational",
     "WeightDraws",
+    "claimed_checkpoint",
     "load_weights",
     "posterior_settings",
     "sample_posterior",

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +18,10 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from dissensus.atomic import atomic_path
-from dissensus.errors import CheckpointError
+from dissensus.errors import CheckpointError, not_written
+from dissensus.lock import Claim
 
-__all__ = ["Checkpoint", "fingerprint"]
+__all__ = ["Checkpoint", "claimed_checkpoint", "fingerprint"]
 
 FORMAT = "dissensus-checkpoint-1"
 
@@ -35,17 +37,44 @@ def fingerprint(described: Mapping[str, Any], *tensors: Tensor) -> str:
     return digest.hexdigest()
 
 
+@contextmanager
+def claimed_checkpoint(folder: str | Path | None) -> Iterator[None]:
+    """Inside, no other process can use the folder: for those who have work to do before they begin a run.
+
+    The folder is made if it is not there, and is removed if nothing was put into it. None is no folder.
+    """
+    if folder is None:
+        yield
+        return
+    made = not Path(folder).exists()
+    try:
+        with _claim(Path(folder)):
+            yield
+    finally:
+        if made:
+            with suppress(OSError):  # it is not empty: a run was begun
+                Path(folder).rmdir()
+
+
+def _claim(folder: Path) -> Claim:
+    """Makes the folder and claims it; the lock is in it, for the folder above may belong to others."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise CheckpointError(f"the checkpoint folder {folder} cannot be made: {error.strerror}") from error
+    return Claim(folder, inside=True)
+
+
 class Checkpoint:
-    """The folder of one run."""
+    """The folder of one run; until it is released no other process can use it."""
 
     def __init__(self, folder: str | Path, run: str) -> None:
         self.folder, self.run = Path(folder), run
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise CheckpointError(
-                f"the checkpoint folder {self.folder} cannot be made: {error.strerror}"
-            ) from error
+        self._claim = _claim(self.folder)
+
+    def release(self) -> None:
+        """Lets other runs use the folder."""
+        self._claim.release()
 
     @property
     def _state(self) -> Path:
@@ -94,9 +123,7 @@ class Checkpoint:
                 owned = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
                 save_file(owned, temporary, metadata={**metadata, "digest": _digest(metadata, owned)})
         except (OSError, SafetensorError) as error:
-            raise CheckpointError(
-                f"the checkpoint {path} cannot be written ({error}): free some space or choose another folder"
-            ) from error
+            raise not_written(f"the checkpoint {path}", error) from error
 
     def _read(self, path: Path) -> tuple[dict[str, Tensor], dict[str, str]]:
         """The tensors of one of this run's files, and its metadata."""

@@ -47,6 +47,14 @@ def sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
     Their chains fill a GPU together: eight take less time than twice four. All must step alike, on batches of
     one size and equally often an epoch; those of fewer epochs are done earlier.
     """
+    try:
+        return _sample_together(runs)
+    finally:
+        for run in runs:
+            run.release()
+
+
+def _sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
     if len({(chain.batch_size, chain.steps_per_epoch) for run in runs for chain in run.chains}) > 1:
         raise SettingsError("to sample together, all runs need as many rows and the same batch size")
     engine, stepping = None, None  # and the chains it was made for

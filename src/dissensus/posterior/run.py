@@ -79,7 +79,16 @@ class PosteriorRun:
             start = [part.weights for chain in self.chains for part in chain.parts.values()]
             watched = [] if self.held_out is None else [self.held_out]
             self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data, *watched, *start))
-            self._resume(self.checkpoint)
+            try:
+                self._resume(self.checkpoint)
+            except BaseException:
+                self.release()
+                raise
+
+    def release(self) -> None:
+        """Lets other processes use the checkpoint's folder: this run writes nothing more."""
+        if self.checkpoint is not None:
+            self.checkpoint.release()
 
     def end_epoch(self, epoch: int, trace: Tensor, seconds: float) -> None:
         """Checks and reports an epoch that the chains have run, keeps its draws, and saves.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dissensus._version import __version__
-from dissensus.atomic import atomic_path
+from dissensus.destination import Destination, write_output
 from dissensus.report.document import document, items
 from dissensus.report.gate_cases import case_cards, full_glow
 from dissensus.report.gate_figures import drift_figures, p_value_figure, score_figure
@@ -75,14 +75,15 @@ def gate_page(assessment: Assessment) -> str:
     )
 
 
-def write_gate_report(page: str | Path, assessment: Assessment, *, record: str | Path | None = None) -> None:
+def write_gate_report(
+    page: str | Path | Destination, assessment: Assessment, *, record: str | Path | Destination | None = None
+) -> None:
     """Writes the page, and the record as JSON if it is named, each whole or not at all."""
-    files = {Path(page): gate_page(assessment)}
+    files = [(page, gate_page(assessment))]
     if record is not None:
-        files[Path(record)] = json.dumps(gate_record(assessment), indent=1, ensure_ascii=False) + "\n"
-    for path, text in files.items():
-        with atomic_path(path) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        files.append((record, json.dumps(gate_record(assessment), indent=1, ensure_ascii=False) + "\n"))
+    for output, text in files:
+        write_output(output, text.encode())
 
 
 def _health(a: Assessment) -> list[str]:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from starlette.datastructures import Headers
 
-from dissensus.atomic import atomic_path
+from dissensus.destination import write_output
 from dissensus.errors import SettingsError
 
 __all__ = ["KeyFile", "new_key", "presented"]
@@ -25,6 +25,8 @@ ABOUT = "# API keys of a dissensus service: a name and the SHA-256 of its key. R
 
 def new_key(path: Path, name: str) -> str:
     """Makes a key of 256 random bits, adds its hash to the file, and returns it: it is kept nowhere."""
+    if path.exists() and not path.is_file():
+        raise SettingsError(f"{path} is no regular file: name a file for the hashes of API keys")
     known, mode = (KeyFile(path).names, path.stat().st_mode) if path.exists() else ([], 0o600)
     if LINE.fullmatch(f"{name} sha256:{'0' * 64}") is None:
         raise SettingsError(f"a key's name is made of letters, digits and . _ @ -, not {name!r}")
@@ -34,8 +36,7 @@ def new_key(path: Path, name: str) -> str:
         )
     key = PREFIX + secrets.token_urlsafe(32)
     before = path.read_text("utf-8") if path.exists() else ABOUT
-    with atomic_path(path) as temporary:
-        temporary.write_text(f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}\n", "utf-8")
+    write_output(path, f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}\n".encode())
     path.chmod(stat.S_IMODE(mode))  # an operator may have opened it to the service's user
     return key
 

@@ -25,15 +25,16 @@ def bench_guarantees(
     """Measure on real scores whether the false-alarm, discovery, stream and batch guarantees are kept."""
     from rich.console import Console
 
-    from dissensus.atomic import atomic_path
     from dissensus.bench.guarantees.figure import draw_guarantees
     from dissensus.bench.guarantees.measure import measure_guarantees
     from dissensus.bench.guarantees.scores import fitted_detector, sample_scores
     from dissensus.bench.guarantees.sentences import guarantee_sentences
+    from dissensus.destination import check_folder, write_output
     from dissensus.evaluation import environment, write_record
     from dissensus.report import require_matplotlib
 
     require_matplotlib()
+    check_folder(output)
     with Console(stderr=True).status("starting") as status:
 
         def on_progress(stage: str, done: int, total: int) -> None:
@@ -51,8 +52,7 @@ def bench_guarantees(
         )
     record = {"statistic": detector.statistic, **found, "environment": environment()}
     write_record(output / "guarantees.json", record)
-    with atomic_path(output / "guarantees.png") as temporary:
-        temporary.write_bytes(draw_guarantees(record))
+    write_output(output / "guarantees.png", draw_guarantees(record))
     console = Console(highlight=False)
     if json:
         typer.echo(json_text.dumps(record, allow_nan=False))

@@ -20,6 +20,7 @@ from dissensus.bench.panel.runs import RunKey
 from dissensus.bench.panel.sets import InlierSet
 from dissensus.bench.panel.summary import summarise
 from dissensus.bench.panel.table import Grid, summary_grid, to_markdown, to_terminal
+from dissensus.destination import write_output
 
 __all__ = ["UNCHANGED", "ablation_tables", "ablation_tasks", "ablations", "show_ablation"]
 
@@ -105,7 +106,7 @@ def show_ablation(output: Path, console: Console, *, quick: bool) -> None:
         return
     for grid in grids:
         console.print(to_terminal(replace(grid, whole=True)))
-    (output / "ablation.md").write_text(to_markdown(grids), encoding="utf-8")
+    write_output(output / "ablation.md", to_markdown(grids).encode())
 
 
 def _carriers(title: str, rows: Sequence[Row]) -> Grid:

@@ -53,6 +53,7 @@ def bench_panel(
     """Measure posteriors and scores against all kinds of outliers (resumable), and show the tables."""
     from rich.console import Console
 
+    from dissensus.destination import check_folder
     from dissensus.errors import DissensusError, SettingsError
 
     console = Console()
@@ -65,6 +66,7 @@ def bench_panel(
     if select and ablate:
         raise typer.BadParameter("--select and --ablate are two measurements: ask for one")
     try:
+        check_folder(where)
         from dissensus.bench.devices import find_device
         from dissensus.bench.panel.ablation import ablation_tasks, show_ablation
         from dissensus.bench.panel.configuration import find_posteriors

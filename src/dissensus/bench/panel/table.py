@@ -10,13 +10,13 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from dissensus.atomic import atomic_path
 from dissensus.bench.decimals import short
 from dissensus.bench.panel.configuration import RECOMMENDED
 from dissensus.bench.panel.power import FALSE_DISCOVERY_RATE, MIX
 from dissensus.bench.panel.records import read_rows
 from dissensus.bench.panel.rows import Row
 from dissensus.bench.panel.summary import Summary, measured_by_all, pairs, summarise
+from dissensus.destination import write_output
 
 __all__ = ["Grid", "panel_tables", "show_panel", "summary_grid", "to_markdown", "to_terminal", "write_panel"]
 
@@ -46,8 +46,7 @@ def write_panel(output: Path, *, quick: bool) -> list[Row]:
     found = list(read_rows(output, "records", quick=quick))
     if found:
         flat = [{**asdict(row), "quick": quick, "record": path} for row, path, _ in found]
-        with atomic_path(output / "panel.json") as temporary:
-            temporary.write_text(_lines(flat), encoding="utf-8")
+        write_output(output / "panel.json", _lines(flat).encode())
     return [row for row, _, _ in found]
 
 
@@ -147,7 +146,7 @@ def show_panel(output: Path, console: Console, *, quick: bool) -> None:
     for grid in grids:
         console.print(to_terminal(grid))
     console.print(NOTE, highlight=False)
-    (output / "panel.md").write_text(to_markdown(grids), encoding="utf-8")
+    write_output(output / "panel.md", to_markdown(grids).encode())
 
 
 def _lines(flat: Sequence[dict[str, object]]) -> str:

@@ -51,12 +51,14 @@ def bench_paper(
     """Measure the paper's table 1 (resumable), and show it beside the paper's numbers."""
     from rich.console import Console
 
+    from dissensus.destination import check_folder
     from dissensus.errors import DissensusError, SettingsError
 
     console = Console()
     where = output or Path("results") / ("paper-quick" if quick else "paper")
     numbers = parse_seeds(seeds)
     try:
+        check_folder(where)
         from dissensus.bench.devices import find_device
         from dissensus.bench.paper.benchmarks import expand
         from dissensus.bench.paper.methods import find_methods

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from dissensus.bench.paper.published import COMPARED_WITH
 from dissensus.bench.paper.table import collect, latex, markdown, terminal, write_rows
+from dissensus.destination import write_output
 
 __all__ = ["show_table"]
 
@@ -23,6 +24,6 @@ def show_table(output: Path, console: Console, *, quick: bool, documents: bool =
         console.print(table, "")
     console.print(COMPARED_WITH, highlight=False)
     for text, name in ((markdown(rows, quick=quick), "table1.md"), (latex(rows, quick=quick), "table1.tex")):
-        (output / name).write_text(text, encoding="utf-8")
+        write_output(output / name, text.encode())
         if documents:
             console.print(text, markup=False, highlight=False, soft_wrap=True)

@@ -12,13 +12,13 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
-from dissensus.atomic import atomic_path
 from dissensus.bench.decimals import short
 from dissensus.bench.paper.benchmarks import GROUPS
 from dissensus.bench.paper.methods import METHODS
 from dissensus.bench.paper.presets import PRESETS
 from dissensus.bench.paper.published import COLUMNS, COMPARED_WITH, PUBLISHED
 from dissensus.bench.paper.records import RecordKey, read_all, record_path
+from dissensus.destination import write_output
 from dissensus.evaluation import write_record
 
 __all__ = ["Cell", "Row", "cells", "collect", "latex", "markdown", "terminal", "write_rows"]
@@ -94,8 +94,7 @@ def write_rows(output: Path, rows: Sequence[Row]) -> Path:
     """``table1.json``: a flat list of objects."""
     path = output / "table1.json"
     output.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path) as temporary:
-        temporary.write_text(json.dumps([asdict(row) for row in rows], indent=1) + "\n", encoding="utf-8")
+    write_output(path, json.dumps([asdict(row) for row in rows], indent=1).encode() + b"\n")
     return path
 
 

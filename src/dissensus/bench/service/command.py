@@ -39,9 +39,11 @@ def bench_service(
     from dissensus.bench.service.measure import Plan, measure_service
     from dissensus.bench.service.sentences import service_sentences
     from dissensus.data import load_sample
+    from dissensus.destination import check_folder
     from dissensus.detector import BayesianVAE
     from dissensus.evaluation import environment, write_record
 
+    check_folder(output)
     with Console(stderr=True).status("starting") as status:
         detector = fitted_detector(
             gate, seed=0, on_progress=lambda stage, done, total: status.update(f"{stage} {done}/{total}")

@@ -30,18 +30,19 @@ def bench_speed(
 
     from rich.console import Console
 
-    from dissensus.atomic import atomic_path
     from dissensus.bench.speed.figures import draw_all
     from dissensus.bench.speed.parts import PARTS, find_parts
     from dissensus.bench.speed.records import all_records, merge, write_part
     from dissensus.bench.speed.sizes import find_sizes
     from dissensus.bench.speed.subject import images_name
     from dissensus.bench.speed.table import markdown, terminal
+    from dissensus.destination import check_folder, write_output
     from dissensus.detector.settings import find_device
     from dissensus.report import require_matplotlib
 
     require_matplotlib()
     where = output or Path("results") / ("speed-quick" if quick else "speed")
+    check_folder(where)
     place = find_device(device)
     log = Console(stderr=True, highlight=False)
     if not table:
@@ -56,8 +57,7 @@ def bench_speed(
             for note in measured.get("notes", ()):
                 log.print(note, style="yellow", markup=False)
     rows, records = merge(where), all_records(where)
-    with atomic_path(where / "speed.md") as temporary:
-        temporary.write_text(markdown(rows, records), encoding="utf-8")
+    write_output(where / "speed.md", markdown(rows, records).encode())
     pictures = draw_all(records, where / "figures")
     if json:
         typer.echo(json_text.dumps(rows))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dissensus.atomic import atomic_path
+from dissensus.destination import write_output
 from dissensus.report import require_matplotlib
 
 if TYPE_CHECKING:
@@ -30,8 +31,9 @@ def draw_all(records: Sequence[Record], folder: Path) -> list[Path]:
             continue
         path = folder / f"{record['part']}-{record['device']}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_path(path) as temporary:
-            draw(record).savefig(temporary, dpi=150, format="png", metadata={"Software": None})
+        buffer = io.BytesIO()
+        draw(record).savefig(buffer, dpi=150, format="png", metadata={"Software": None})
+        write_output(path, buffer.getvalue())
         drawn.append(path)
     return drawn
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from dissensus.atomic import atomic_path
+from dissensus.destination import write_output
 from dissensus.evaluation import environment, read_records, write_record
 
 __all__ = ["all_records", "hardware", "merge", "write_part"]
@@ -60,6 +60,5 @@ def merge(output: Path) -> list[dict[str, Any]]:
         for one in record["comparisons"]
     ]
     output.mkdir(parents=True, exist_ok=True)
-    with atomic_path(output / "speed.json") as temporary:
-        temporary.write_text(json.dumps(rows, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_output(output / "speed.json", json.dumps(rows, indent=2, ensure_ascii=False).encode() + b"\n")
     return rows
