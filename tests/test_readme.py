@@ -170,6 +170,7 @@ def test_the_lines_run_as_written(tmp_path):
     command.chmod(0o755)
     environment = {
         **os.environ,
+        "OMP_NUM_THREADS": "1",  # other tests run beside this one
         "PATH": f"{command.parent}{os.pathsep}{os.environ['PATH']}",
         "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]),
     }
