@@ -39,8 +39,11 @@ def test_the_paper_s_table(tmp_path):
 
 
 def test_the_panel():
-    found = list(read_rows(RESULTS / "panel", "records", quick=False))
-    rows = [row for row, _, _ in found]
+    rows = [
+        row
+        for folder in ("records", "baselines")
+        for row, _, _ in read_rows(RESULTS / "panel", folder, quick=False)
+    ]
     assert to_markdown(panel_tables(rows, quick=False)) == (RESULTS / "panel/panel.md").read_text()
     assert len(json.loads((RESULTS / "panel/panel.json").read_text())) == len(rows)
     grids = ablation_tables(RESULTS / "panel", quick=False)

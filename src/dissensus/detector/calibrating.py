@@ -32,8 +32,8 @@ def warn_if_mute(gate: BayesianVAE) -> None:
     if allowed_alarms(size, rate) == 0:
         least = least_calibration_size(rate)
         warnings.warn(
-            f"false_alarm_rate={rate} takes {least} calibration rows and there are {size}, so nothing will be "
-            f"flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or ask "
+            f"false_alarm_rate={rate} takes {least} calibration rows and there are {size}, so nothing will "
+            f"be flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or ask "
             "for a higher rate",
             CalibrationWarning,
             stacklevel=3,

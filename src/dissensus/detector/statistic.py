@@ -38,8 +38,8 @@ def describe_statistic(name: str, own: Score | Fused) -> str:
     if own.fusion.depth == SUM:
         others = [name for name in own.statistics if name not in own.fusion.leading]
         return (
-            "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by itself: high "
-            f"values of {leading}" + (f", high or low ones of {', '.join(others)}" if others else "")
+            "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by itself: "
+            f"high values of {leading}" + (f", high or low ones of {', '.join(others)}" if others else "")
         )
     return (
         "how few inliers lie as far out, -log p in nats, by the density of all of "

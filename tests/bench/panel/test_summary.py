@@ -56,7 +56,7 @@ def test_tables_say_it_all():
         "Posteriors and scores, 1 set, seed 0",
     ]
     text = to_markdown(panel_tables(more, quick=False))
-    assert "| mnist → kmnist | far | .850±.071 | .100 | .150 | .425 |" in text
+    assert "| mnist → kmnist | far | .850±.071 | .100 | .150 | .425 / .000 |" in text
     assert "| fashion-mnist-heldout → held-out classes | near | .800 |" in text
     assert "| swag fused | .950 | .950 | .950 | – | – |" in text
     assert len(panel_tables(ROWS, quick=False)) == 2  # of one posterior there is no more to say

@@ -45,6 +45,12 @@ def bench_panel(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Change one thing at a time in the recommended detector instead.")
     ] = False,
+    nearest: Annotated[
+        bool,
+        typer.Option(
+            "--nearest", help="Measure plain nearest neighbours on the same images instead, without a GPU."
+        ),
+    ] = False,
     table: Annotated[bool, typer.Option("--table", help="Only print the tables from the records.")] = False,
     figures: Annotated[
         bool, typer.Option("--figures", help="Only draw the figures from the records.")
@@ -63,8 +69,12 @@ def bench_panel(
         raise typer.BadParameter("--vary is for --select")
     if regret and (select or ablate):
         raise typer.BadParameter("--regret is for the panel itself")
-    if select and ablate:
-        raise typer.BadParameter("--select and --ablate are two measurements: ask for one")
+    if select + ablate + nearest > 1:
+        raise typer.BadParameter(
+            "--select, --ablate and --nearest are measurements of their own: ask for one"
+        )
+    if nearest and (posterior or regret or rescore):
+        raise typer.BadParameter("--nearest has no posterior: leave --posterior, --regret and --rescore out")
     try:
         check_folder(where)
         from dissensus.bench.devices import find_device
@@ -88,6 +98,13 @@ def bench_panel(
                     console.print(path)
             return
         sizes = panel_sizes(quick=quick)
+        if nearest:
+            from dissensus.bench.panel.nearest import measure_nearest, nearest_tasks, unmeasured_nearest
+
+            own = unmeasured_nearest(where, nearest_tasks(sets, numbers, sizes=sizes), quick=quick)
+            measure_nearest(where, own, quick=quick, console=console)
+            show(where, console, quick=quick)
+            return
         if select:
             tasks = selection_tasks(sets, posteriors, vary or [], numbers, sizes=sizes, quick=quick)
         elif ablate:

@@ -23,7 +23,7 @@ from dissensus.evaluation import environment, write_record
 
 __all__ = ["Folder", "Task", "is_measured", "matrix_path", "read_rows", "record_path", "write_measurement"]
 
-Folder: TypeAlias = Literal["records", "selection", "ablation"]
+Folder: TypeAlias = Literal["records", "selection", "ablation", "baselines"]
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.bench.panel.inputs import FITTED_ON
 from dissensus.bench.panel.power import discovery_power
 from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.scores import panel_scores
@@ -15,7 +16,7 @@ from dissensus.bench.panel.sets import InlierSet, Kind, kind_of
 from dissensus.evaluation import evaluate
 from dissensus.seeding import numpy_stream
 
-__all__ = ["Row", "measured_rows"]
+__all__ = ["Row", "measured_rows", "rows_of_scores"]
 
 
 @dataclass(frozen=True)
@@ -55,25 +56,44 @@ def measured_rows(
 
     ``recommended_score`` is the one whose rows are the recommended detector's; None where the run is not.
     """
-    scores = panel_scores(result, only)
+    return rows_of_scores(
+        inliers,
+        result.sections,
+        panel_scores(result, only),
+        posterior=posterior,
+        recommended_score=recommended_score,
+        seed=seed,
+    )
+
+
+def rows_of_scores(
+    inliers: InlierSet,
+    sections: Mapping[str, slice],
+    scores: Mapping[str, NDArray[np.float64]],
+    *,
+    posterior: str,
+    recommended_score: str | None,
+    seed: int,
+) -> list[Row]:
+    """A row for each kind of outlier and each score (N,) of the images of all sections."""
     return [
         _row(
             inliers,
             outliers,
-            {section: values[part] for section, part in _compared(result, outliers).items()},
+            {section: values[part] for section, part in _compared(sections, outliers).items()},
             posterior=posterior,
             score=name,
             recommended=name == recommended_score,
             seed=seed,
         )
-        for outliers in result.outliers
+        for outliers in sections
+        if outliers not in (*FITTED_ON, "inliers")
         for name, values in scores.items()
     ]
 
 
-def _compared(result: PanelResult, outliers: str) -> dict[str, slice]:
-    sections = {name: result.sections[name] for name in ("calibration", "inliers")}
-    return sections | {"outliers": result.sections[outliers]}
+def _compared(sections: Mapping[str, slice], outliers: str) -> dict[str, slice]:
+    return {name: sections[name] for name in ("calibration", "inliers")} | {"outliers": sections[outliers]}
 
 
 def _row(

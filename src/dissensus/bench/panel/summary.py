@@ -30,6 +30,8 @@ class Pair:
     fpr80_in: float
     fpr95_in: float
     bh_power: float
+    bh_false: float
+    """Realised share of inliers among those that were flagged, beside the power."""
     seeds: int
 
     @property
@@ -129,6 +131,7 @@ def _pair(own: Sequence[Row], inliers: str, outliers: str) -> Pair:
         fpr80_in=fmean(row.fpr80_in for row in own),
         fpr95_in=fmean(row.fpr95_in for row in own),
         bh_power=fmean(row.bh_power for row in own),
+        bh_false=fmean(row.bh_false for row in own),
         seeds=len(seeds),
     )
 

@@ -12,20 +12,34 @@ from rich.table import Table
 
 from dissensus.bench.decimals import short
 from dissensus.bench.panel.configuration import RECOMMENDED
+from dissensus.bench.panel.nearest import FOLDER, NEAREST
 from dissensus.bench.panel.power import FALSE_DISCOVERY_RATE, MIX
-from dissensus.bench.panel.records import read_rows
+from dissensus.bench.panel.records import Folder, read_rows
 from dissensus.bench.panel.rows import Row
-from dissensus.bench.panel.summary import Summary, measured_by_all, pairs, summarise
+from dissensus.bench.panel.summary import Pair, Summary, measured_by_all, pairs, summarise
 from dissensus.destination import write_output
 
-__all__ = ["Grid", "panel_tables", "show_panel", "summary_grid", "to_markdown", "to_terminal", "write_panel"]
+__all__ = [
+    "Grid",
+    "baseline_grid",
+    "panel_tables",
+    "show_panel",
+    "summary_grid",
+    "to_markdown",
+    "to_terminal",
+    "write_panel",
+]
 
 NOTE = (
     "AUROC unless said otherwise. far: other datasets, noise, constants, and inverted grey images; near: "
     "held-out classes; made-up: other made-up outliers. FPR: share of outliers accepted where that share of "
     "the inliers is. BH: share of outliers that Benjamini–Hochberg finds at a false discovery rate of "
-    f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). rank: mean over pairs of the rank by AUROC within this table."
+    f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). false: share of inliers among those it flags, where at most 9% is "
+    "expected. rank: mean over pairs of the rank by AUROC within this table."
 )
+WITHOUT_MODEL = "fused-images"
+"""The score that is made of the images' own statistics, without any model."""
+FOLDERS: tuple[Folder, ...] = ("records", FOLDER)
 SHOWN = 20  # lines of a table in the terminal
 LEFT_OUT = ("FPR80", "where worst")  # there, for 80 columns
 
@@ -43,7 +57,7 @@ class Grid:
 
 def write_panel(output: Path, *, quick: bool) -> list[Row]:
     """``panel.json``: a flat list of objects, one a row, with the record each is from."""
-    found = list(read_rows(output, "records", quick=quick))
+    found = [each for folder in FOLDERS for each in read_rows(output, folder, quick=quick)]
     if found:
         flat = [{**asdict(row), "quick": quick, "record": path} for row, path, _ in found]
         write_output(output / "panel.json", _lines(flat).encode())
@@ -54,13 +68,15 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     """The recommended detector pair by pair; its posterior's scores; its score's posteriors; all together."""
     mark = " (QUICK: not a result)" if quick else ""
     posterior, score = RECOMMENDED.posterior, RECOMMENDED.score
+    baselines = [row for row in rows if row.score == NEAREST]
+    rows = [row for row in rows if row.score != NEAREST]
     recommended = [row for row in rows if row.recommended]
     tables = []
     if recommended:
         tables.append(
             Grid(
                 f"Recommended: {posterior}, {score}{mark}",
-                ("", "kind", "AUROC", "FPR80", "FPR95", "BH"),
+                ("", "kind", "AUROC", "FPR80", "FPR95", "BH / false"),
                 tuple(
                     (
                         pair.title,
@@ -68,13 +84,15 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
                         short(pair.auroc) + ("" if pair.spread is None else f"±{short(pair.spread)}"),
                         short(pair.fpr80_in),
                         short(pair.fpr95_in),
-                        short(pair.bh_power),
+                        _power(pair),
                     )
                     for pair in pairs(recommended, grouped=True)
                 ),
                 whole=True,
             )
         )
+    if recommended and baselines:
+        tables.append(baseline_grid(f"Beside the simplest baselines{mark}", rows, baselines))
     own_posterior = [row for row in rows if row.posterior == posterior]
     shared = measured_by_all(rows)
     where = _places(shared)
@@ -87,6 +105,41 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
         if len({row.posterior for row in chosen}) > (name != "score"):
             tables.append(summary_grid(title + mark, summarise(chosen), name))
     return tables
+
+
+def baseline_grid(title: str, rows: Sequence[Row], nearest: Sequence[Row]) -> Grid:
+    """The recommended detector, the images' statistics without a model and plain nearest neighbours.
+
+    Only sets and seeds for which nearest neighbours were measured are compared, so that every number of a
+    line is of the same images.
+    """
+    places = {(row.inliers, row.outliers, row.seed) for row in nearest}
+    alike = [row for row in rows if (row.inliers, row.outliers, row.seed) in places]
+    posterior = RECOMMENDED.posterior
+    methods = [
+        pairs([row for row in alike if row.recommended], grouped=True),
+        pairs(
+            [row for row in alike if (row.posterior, row.score) == (posterior, WITHOUT_MODEL)], grouped=True
+        ),
+        pairs(nearest, grouped=True),
+    ]
+    by_title = [{pair.title: pair for pair in own} for own in methods]
+    lines = [
+        (pair.title, pair.kind, *map(_area, own), *map(_power, own))
+        for pair in methods[0]
+        if None not in (own := [found.get(pair.title) for found in by_title])
+    ]
+    head = ("", "kind", "AUROC", "no model", "nearest", "BH / false", "no model", "nearest")
+    return Grid(title, head, tuple(lines), whole=True)
+
+
+def _area(pair: Pair | None) -> str:
+    return short(None if pair is None else pair.auroc)
+
+
+def _power(pair: Pair | None) -> str:
+    """As in ``.786 / .152``: the share found, and beside it the share of inliers among the flagged."""
+    return "–" if pair is None else f"{short(pair.bh_power)} / {short(pair.bh_false)}"
 
 
 def _places(rows: Sequence[Row]) -> str:
