@@ -70,6 +70,9 @@ class Metrics:
         self.gate_failures = Counter(
             "dissensus_gate_load_failures", "Gates that could not be loaded.", ["gate"], registry=registry
         )
+        self.pictures = Counter(
+            "dissensus_pictures", "Pictures, by what became of them.", ["outcome"], registry=registry
+        )
         self.webhooks = Counter("dissensus_webhooks", "Posted alarms.", ["outcome"], registry=registry)
 
     def watch(self, gates: Callable[[], Iterable[Served]], ready: Callable[[], bool]) -> None:
