@@ -141,8 +141,7 @@ class DecoderProcess:
                 if stream is not None:
                     stream.close()
 
-    @staticmethod
-    def command() -> list[str]:
+    def command(self) -> list[str]:
         """The program and its arguments, but for the last one."""
         return [sys.executable, "-P", "-m", "dissensus.data.decoder_child"]
 

@@ -128,6 +128,7 @@ def _decoded(
 
     try:
         with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a forged picture can cause thousands
             warnings.simplefilter("error", Image.DecompressionBombWarning)
             with Image.open(source, formats=formats or sorted(set(image_suffixes().values()))) as stored:
                 if most_pixels is not None and stored.width * stored.height > most_pixels:

@@ -52,8 +52,9 @@ class Bounds:
     parts: int
     """Pillow takes a few microseconds for each."""
     metadata: int
-    """Bytes. A colour profile unpacks to 1000 times its size. A table of n entries of what a camera noted
-    lets Pillow read n pieces of up to all of it: a twelfth of the square, which is 0.4 GB for 64 KiB."""
+    """Bytes. A colour profile or a text unpacks to 1000 times its size. Of what a camera noted, versions of
+    Pillow before 13 read as many pieces as there are entries, each of up to all of it: a twelfth of the
+    square, which is 0.4 GB for 64 KiB."""
 
     def hold(self, size: int, structure: Structure) -> bool:
         """Whether a picture of ``size`` bytes and this structure lies within the bounds."""
@@ -66,7 +67,7 @@ class Bounds:
         )
 
 
-LIGHT = Bounds(size=1 << 18, work=1 << 20, parts=100, metadata=1 << 14)
+LIGHT = Bounds(size=1 << 18, work=1 << 18, parts=100, metadata=1 << 13)
 """Decoded within about 50 ms whatever the bytes are: so short that nobody needs to be able to stop it."""
 ORDINARY = Bounds(size=1 << 29, work=MOST_WORK, parts=100_000, metadata=1 << 16)
 """Decoded within seconds on end, which is no harm where nobody else waits."""

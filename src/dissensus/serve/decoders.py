@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -30,11 +29,9 @@ class Decoders:
     the others go on. None is started before the first picture, or :meth:`start`.
     """
 
-    def __init__(
-        self, count: int, *, seconds: float, memory: int, make: Callable[..., DecoderProcess] = DecoderProcess
-    ) -> None:
+    def __init__(self, count: int, *, seconds: float, memory: int) -> None:
         self.count, self.seconds = count, seconds
-        self._decoders = [make(memory=memory) for _ in range(count)]
+        self.all = [DecoderProcess(memory=memory) for _ in range(count)]
         self._threads = ThreadPoolExecutor(
             count, "decoder"
         )  # each waits for a process, and does nothing else
@@ -49,8 +46,8 @@ class Decoders:
         if self._started:
             return
         self._started = True
-        tried = [asyncio.Event() for _ in self._decoders]
-        for decoder, event in zip(self._decoders, tried, strict=True):
+        tried = [asyncio.Event() for _ in self.all]
+        for decoder, event in zip(self.all, tried, strict=True):
             self._replace(decoder, event)
         for event in tried:
             await event.wait()
@@ -83,6 +80,11 @@ class Decoders:
                 raise _stopping() from None
             raise
 
+    @property
+    def busy(self) -> int:
+        """How many pictures are being decoded."""
+        return len(self._since)
+
     def problems(self) -> list[str]:
         """Why pictures cannot be decoded; none means that they can."""
         if len(self._failed) == self.count:
@@ -101,14 +103,14 @@ class Decoders:
         self._stop()
         await asyncio.gather(*self._starting, return_exceptions=True)
         await asyncio.to_thread(self._threads.shutdown)
-        for decoder in self._decoders:
+        for decoder in self.all:
             decoder.stop()
 
     def _stop(self) -> None:
         self._stopping = True
         for task in self._starting:
             task.cancel()
-        for decoder in self._decoders:
+        for decoder in self.all:
             decoder.kill()
 
     def _give_back(self, decoder: DecoderProcess) -> None:
