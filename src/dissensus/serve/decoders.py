@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data.decoder_process import DecoderLostError, DecoderProcess, DecoderStartError
+from dissensus.data.decoder_process import (
+    DecoderLostError,
+    DecoderProcess,
+    DecoderStartError,
+    TookTooLongError,
+)
 from dissensus.serve.logs import log
 from dissensus.serve.refusals import Refusal
 
@@ -26,11 +32,19 @@ class Decoders:
     """``count`` processes that decode one picture each, for at most ``seconds``.
 
     Pictures get a process in the order in which they come. A process that had to be ended is replaced while
-    the others go on. None is started before the first picture, or :meth:`start`.
+    the others go on. None is started before the first picture, or :meth:`start`. ``count_outcome`` is called
+    with "timeout" or "crash" for each picture that ended its process.
     """
 
-    def __init__(self, count: int, *, seconds: float, memory: int) -> None:
-        self.count, self.seconds = count, seconds
+    def __init__(
+        self,
+        count: int,
+        *,
+        seconds: float,
+        memory: int,
+        count_outcome: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.count, self.seconds, self._count = count, seconds, count_outcome
         self.all = [DecoderProcess(memory=memory) for _ in range(count)]
         self._threads = ThreadPoolExecutor(
             count, "decoder"
@@ -69,7 +83,7 @@ class Decoders:
             self._threads, lambda: decoder.decode(content, seconds=self.seconds, **options)
         )
         self._since[decoder] = time.monotonic()
-        work.add_done_callback(lambda _: self._give_back(decoder))
+        work.add_done_callback(lambda work: self._ended(decoder, work.exception()))
         try:
             # Shielded: a process has no other way to end its picture than the one that counts its seconds.
             return await asyncio.shield(work)
@@ -102,7 +116,9 @@ class Decoders:
         """End everything now."""
         self._stop()
         await asyncio.gather(*self._starting, return_exceptions=True)
-        await asyncio.to_thread(self._threads.shutdown)
+        ending = asyncio.ensure_future(asyncio.to_thread(self._threads.shutdown))
+        while not (await asyncio.wait((ending,), timeout=0.1))[0]:
+            self._stop()  # one may have been about to start
         for decoder in self.all:
             decoder.stop()
 
@@ -113,8 +129,13 @@ class Decoders:
         for decoder in self.all:
             decoder.kill()
 
-    def _give_back(self, decoder: DecoderProcess) -> None:
+    def _ended(self, decoder: DecoderProcess, error: BaseException | None) -> None:
+        """Gives the decoder to the next picture. Its own may belong to a request that is over already."""
         del self._since[decoder]
+        if isinstance(error, TookTooLongError):
+            self._count("timeout")
+        elif isinstance(error, DecoderLostError) and not self._stopping:
+            self._count("crash")
         if decoder.running or self._stopping:
             self._idle.put_nowait(decoder)
         else:

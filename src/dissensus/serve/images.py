@@ -50,8 +50,8 @@ class PictureReader:
     """Reads uploads as pixels of ``shape`` (H, W, C), as the library reads files of the same bytes.
 
     ``resize`` is the gate's own; with ``convert`` pictures of any size and colour are brought to its shape.
-    ``count`` is called with what became of each: "read", "unusable", "refused" before it was decoded,
-    "timeout" or "crash" while it was.
+    ``count_outcome`` is called with "read", "unusable" or "refused" for each; what ends a decoder is counted
+    there.
     """
 
     def __init__(
@@ -61,9 +61,9 @@ class PictureReader:
         resize: tuple[int, int] | None,
         convert: bool,
         most_pixels: int,
-        count: Callable[[str], None] = lambda _: None,
+        count_outcome: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.shape, self.most_pixels, self._count = shape, most_pixels, count
+        self.shape, self.most_pixels, self._count = shape, most_pixels, count_outcome
         size = shape[:2] if convert else resize
         self._options: dict[str, Any] = {
             "name": "the picture",
@@ -117,7 +117,7 @@ class PictureReader:
         return pixels
 
     def _problem(self, error: DataError) -> str:
-        outcomes = {TookTooLongError: "timeout", DecoderLostError: "crash", CostlyPictureError: "refused"}
-        self._count(outcomes.get(type(error), "unusable"))
+        if not isinstance(error, TookTooLongError | DecoderLostError):
+            self._count("refused" if isinstance(error, CostlyPictureError) else "unusable")
         # What helps on the command line is called otherwise here.
         return clear(str(error)).replace("on the command line with --resize", "or ask with ?convert=true")

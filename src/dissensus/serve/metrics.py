@@ -70,7 +70,7 @@ class Metrics:
         self.gate_failures = Counter(
             "dissensus_gate_load_failures", "Gates that could not be loaded.", ["gate"], registry=registry
         )
-        self.pictures = Counter(
+        self._pictures = Counter(
             "dissensus_pictures", "Pictures, by what became of them.", ["outcome"], registry=registry
         )
         self.webhooks = Counter("dissensus_webhooks", "Posted alarms.", ["outcome"], registry=registry)
@@ -91,6 +91,10 @@ class Metrics:
             score.observe(value)
         for value in decisions.p_value.tolist():
             p_value.observe(value)
+
+    def count_picture(self, outcome: str) -> None:
+        """Takes in what became of one picture."""
+        self._pictures.labels(outcome).inc()
 
     def forget(self, gate: str) -> None:
         """Drops the numbers of a gate that is gone."""

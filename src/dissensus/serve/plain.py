@@ -172,7 +172,7 @@ async def _inputs(
             resize=served.gate.resize,
             convert=convert,
             most_pixels=service.settings.max_pixels,
-            count=lambda outcome: service.metrics.pictures.labels(outcome).inc(),
+            count_outcome=service.metrics.count_picture,
         )
         found = await reader.read(uploads, service.workers, service.decoders)
         return [upload.name for upload in uploads], found.pixels, found.problems

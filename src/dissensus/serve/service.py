@@ -63,7 +63,10 @@ class Service:
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         self._workers = Workers(self.settings.worker_count)
         self._decoders = Decoders(
-            self.settings.decoders, seconds=self.settings.decode_timeout, memory=self.settings.decoder_memory
+            self.settings.decoders,
+            seconds=self.settings.decode_timeout,
+            memory=self.settings.decoder_memory,
+            count_outcome=self.metrics.count_picture,
         )
         if self.settings.webhook is not None:
             self._webhook = Webhook(self.settings.webhook, self.metrics)
