@@ -161,6 +161,7 @@ def refused(tmp_path):
         (["{gate}", "--tls-cert", "x.pem"], "belong together"),
         (["{gate}", "--webhook", "mailto:x"], "webhook"),
         (["{gate}", "--timeout", "0"], "timeout"),
+        (["{gate}", "--decode-timeout", "0"], "decode_timeout"),
         (["{gate}", "--log-format", "xml"], "log_format"),
         (["{gate}", "--port", "99999"], "port"),
         (["{gate}", "--new-key", "me"], "--keys"),

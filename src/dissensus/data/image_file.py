@@ -163,7 +163,7 @@ def _eight_bits(image: Image.Image, path: str) -> Image.Image:
     if image.mode == "F":
         raise DataError(f"{path} holds floating-point pixels; save it with 8 bits per channel.")
     if image.mode.startswith("I"):
-        values = np.asarray(image).astype(np.int64)
+        values = np.asarray(image).astype(np.int32)
         if values.size and not 0 <= values.min() <= values.max() <= 65535:
             raise DataError(f"{path} holds pixels outside 0..65535; save it with 8 bits per channel.")
         return Image.fromarray(((values + 128) // 257).astype(np.uint8))

@@ -23,6 +23,7 @@ from dissensus.serve.refusals import Refusal
 __all__ = ["Decoders"]
 
 PAUSE = 1.0  # seconds between two tries to start a process
+RETRY = {"Retry-After": "5"}
 STUCK = 60.0  # seconds beyond a picture's own in which its process must have been ended
 # Seconds that pictures get once the service is stopping: an ordinary one takes a tenth of that.
 LAST = 2.0
@@ -73,7 +74,7 @@ class Decoders:
         """
         await self.start()
         if len(self._failed) == self.count:
-            raise Refusal(503, "no picture decoder is running: try again later", {"Retry-After": "5"})
+            raise Refusal(503, "no picture decoder is running: try again later", RETRY)
         decoder = await self._idle.get()
         if self._stopping:
             self._idle.put_nowait(decoder)  # the next who waits must hear of it, too
@@ -88,7 +89,7 @@ class Decoders:
             # Shielded: a process has no other way to end its picture than the one that counts its seconds.
             return await asyncio.shield(work)
         except DecoderStartError:
-            raise Refusal(503, "the picture decoder cannot be started: try again later") from None
+            raise Refusal(503, "the picture decoder cannot be started: try again later", RETRY) from None
         except DecoderLostError:
             if self._stopping:
                 raise _stopping() from None
