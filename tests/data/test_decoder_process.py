@@ -14,12 +14,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from dissensus.data import decoder_process
 from dissensus.data.decoder_process import (
     DecoderLostError,
     DecoderProcess,
     DecoderStartError,
     TookTooLongError,
 )
+from dissensus.data.image_file import read_image
 from dissensus.data.picture_cost import CostlyPictureError
 from dissensus.errors import DataError
 
@@ -154,3 +156,26 @@ def test_it_starts_without_torch():
     )
     made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "[]"
+
+
+def test_files_of_formats_that_nobody_can_reckon_have_a_time_limit(monkeypatch):
+    """A TIFF may hold JPEG, and others hold whole pictures: what takes too long is given up there, too."""
+    monkeypatch.setattr(decoder_process, "APART_SECONDS", 0.5)
+    monkeypatch.setattr(DecoderProcess, "command", lambda _: [sys.executable, "-c", STUB])
+    monkeypatch.setattr(decoder_process, "_apart", decoder_process._Apart())
+    with pytest.raises(TookTooLongError, match=r"the picture took longer than 0\.5 s"):
+        read_image(io.BytesIO(b"hang"))
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system cannot fork")
+def test_a_forked_process_has_a_decoder_of_its_own(tmp_path):
+    path = tmp_path / "picture.tiff"
+    path.write_bytes(saved("TIFF"))
+    program = (
+        "import os, sys; from dissensus.data.image_file import read_image as read\n"
+        "read(sys.argv[1]); child = os.fork()\n"
+        "for _ in range(20): assert read(sys.argv[1]).shape == (30, 20, 3)\n"
+        "sys.exit(0 if child == 0 else os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"
+    )
+    made = subprocess.run([sys.executable, "-c", program, path], capture_output=True, text=True)
+    assert (made.returncode, made.stderr) == (0, "")
