@@ -47,9 +47,8 @@ class Decoders:
     ) -> None:
         self.count, self.seconds, self._count = count, seconds, count_outcome
         self.all = [DecoderProcess(memory=memory) for _ in range(count)]
-        self._threads = ThreadPoolExecutor(
-            count, "decoder"
-        )  # each waits for a process, and does nothing else
+        # Each waits for a process, and does nothing else.
+        self._threads = ThreadPoolExecutor(count, "decoder")
         self._idle: asyncio.Queue[DecoderProcess] = asyncio.Queue()
         self._failed: set[DecoderProcess] = set()
         self._starting: set[asyncio.Task[None]] = set()
