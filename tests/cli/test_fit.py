@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from picture_bombs import jpeg_with_scans
 
 from dissensus import BayesianVAE
 
@@ -63,6 +64,15 @@ def test_unreadable_pictures_are_left_out_on_request(fit, folder, tmp_path):
     assert answer.code == 0
     assert (answer.json["inputs"], answer.json["unreadable"]) == (7, 1)
     assert "3.png" in answer.err
+
+
+def test_a_picture_that_would_take_minutes_is_named_or_left_out(fit, folder, tmp_path):
+    (folder / "3.jpg").write_bytes(jpeg_with_scans(5000, 5000))
+    answer = fit(folder, tmp_path / "gate")
+    assert answer.code == 2
+    assert "3.jpg has more than 100 scans" in answer.err
+    answer = fit(folder, tmp_path / "gate", "--skip-unreadable", "--json")
+    assert (answer.code, answer.json["inputs"], answer.json["unreadable"]) == (0, 7, 1)
 
 
 def test_too_few_calibration_rows_are_told(fit, images_file, tmp_path):

@@ -5,6 +5,7 @@ import os
 
 import numpy as np
 import pytest
+from picture_bombs import jpeg_with_scans
 from PIL import Image
 
 from dissensus import BayesianVAE
@@ -101,6 +102,17 @@ def test_unreadable_images_stand_where_they_belong(dissensus, gate, folder, monk
     assert all(row["score"] == row["p_value"] == row["flagged"] == "" for row in bad.values())
     assert "cannot be read as an image" in bad["zz.png"]["error"]
     assert [r | {"error": ""} for r in before] == [r for r in rows if not r["error"]]
+
+
+def test_a_picture_that_would_take_minutes_is_named_or_left_out(dissensus, gate, folder):
+    (folder / "3.jpg").write_bytes(jpeg_with_scans(5000, 5000))
+    answer = dissensus("score", gate, folder)
+    assert answer.code == 2
+    assert "3.jpg has more than 100 scans" in answer.err
+    answer = dissensus("score", gate, folder, "--skip-unreadable")
+    assert answer.code == 0
+    (bad,) = (row for row in table_of(answer.out) if row["error"])
+    assert (bad["input"], "100 scans" in bad["error"]) == ("3.jpg", True)
 
 
 def test_grey_pictures_are_fine_for_an_rgb_gate(dissensus, fit, folder, tmp_path):

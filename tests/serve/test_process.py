@@ -13,6 +13,7 @@ from contextlib import contextmanager
 
 import httpx
 import pytest
+from picture_bombs import jpeg_with_scans
 
 ROW = json.dumps({"rows": [[0.1, 0.2, 0.3]] * 4}).encode()
 
@@ -82,6 +83,28 @@ def test_sigterm_under_load_loses_nothing(folder):
     assert events[-1] == "stopped"
 
 
+def test_sigterm_does_not_wait_for_slow_pictures(folder):
+    """Together these take a minute, and were accepted: but a process that is told to end must end soon."""
+    slow = [("files", ("slow.jpg", jpeg_with_scans(5000, 30)))] * 60
+    answers = []
+    with command(folder / "pictures") as (process, address, _), httpx.Client(timeout=60) as client:
+
+        def ask():
+            answers.append(client.post(f"{address}/score?convert=true", files=slow))
+
+        asking = threading.Thread(target=ask)
+        asking.start()
+        decoding = "dissensus_pictures_total{"
+        while decoding not in httpx.get(f"{address}/metrics").text:
+            assert asking.is_alive(), answers
+        process.send_signal(signal.SIGTERM)
+        asking.join(60)
+        assert process.wait(30) == 0
+    (answer,) = answers
+    assert answer.status_code == 503
+    assert "the service is stopping" in answer.json()["error"]
+
+
 def test_it_says_not_ready_before_it_ends(folder):
     with command(folder / "rows", "--drain", "1") as (process, address, _), httpx.Client() as client:
         assert client.get(f"{address}/v2/health/ready").status_code == 200
@@ -138,6 +161,7 @@ def refused(tmp_path):
         (["{gate}", "--tls-cert", "x.pem"], "belong together"),
         (["{gate}", "--webhook", "mailto:x"], "webhook"),
         (["{gate}", "--timeout", "0"], "timeout"),
+        (["{gate}", "--decode-timeout", "0"], "decode_timeout"),
         (["{gate}", "--log-format", "xml"], "log_format"),
         (["{gate}", "--port", "99999"], "port"),
         (["{gate}", "--new-key", "me"], "--keys"),

@@ -47,6 +47,12 @@ def serve(
     ] = 512,
     max_body_mb: Annotated[float, typer.Option(help="MiB of one request.")] = 32.0,
     max_inputs: Annotated[int, typer.Option(min=1, help="Files or rows in one request.")] = 256,
+    decoders: Annotated[
+        int, typer.Option(min=1, help="Processes that decode pictures, but for the small ones.")
+    ] = 2,
+    decode_timeout: Annotated[
+        float, typer.Option(help="Seconds for one picture; then its decoder is ended and replaced.")
+    ] = 5.0,
     timeout: Annotated[float, typer.Option(help="Seconds for one request.")] = 30.0,
     poll: Annotated[float, typer.Option(help="Seconds between looks for replaced gates and keys.")] = 2.0,
     drain: Annotated[
@@ -77,6 +83,8 @@ def serve(
         queue=queue,
         max_body_mb=max_body_mb,
         max_inputs=max_inputs,
+        decoders=decoders,
+        decode_timeout=decode_timeout,
         timeout=timeout,
         poll=poll,
         drain=drain,

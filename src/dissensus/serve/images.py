@@ -1,24 +1,28 @@
-"""Uploaded pictures: of a few well-kept formats, known by their first bytes, of bounded size."""
+"""Uploaded pictures: of a few well-kept formats, known by their first bytes, of bounded cost."""
 
 from __future__ import annotations
 
 from io import BytesIO
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import read_image
 from dissensus.data.chunks import as_pixels
+from dissensus.data.decoder_process import DecoderLostError, TookTooLongError
+from dissensus.data.image_file import decode_image
+from dissensus.data.picture_cost import LIGHT, CostlyPictureError, examine
 from dissensus.errors import DataError
 from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from dissensus.serve.decoders import Decoders
     from dissensus.serve.forms import Upload
+    from dissensus.serve.workers import Workers
 
-__all__ = ["Pictures", "gather_pictures", "read_pictures", "sniff"]
+__all__ = ["PictureReader", "Pictures"]
 
 TAKEN = "PNG, JPEG, WebP, GIF or BMP"
 
@@ -32,56 +36,88 @@ class Pictures(NamedTuple):
     """Upload → why it could not."""
 
 
-def read_pictures(
-    uploads: Sequence[Upload],
-    shape: tuple[int, ...],
-    *,
-    resize: tuple[int, int] | None,
-    convert: bool,
-    most_pixels: int,
-) -> Iterator[NDArray[np.uint8] | str]:
-    """Each upload as pixels of ``shape`` (H, W, C), as the library reads files of the same bytes, or why not.
+class _Heavy(NamedTuple):
+    """A picture that may take long to decode, and is left to a process that can be ended."""
+
+    content: bytes
+    options: dict[str, Any]
+
+
+_Outcome = NDArray[np.uint8] | str | _Heavy
+
+
+class PictureReader:
+    """Reads uploads as pixels of ``shape`` (H, W, C), as the library reads files of the same bytes.
 
     ``resize`` is the gate's own; with ``convert`` pictures of any size and colour are brought to its shape.
+    ``count_outcome`` is called with "read", "unusable" or "refused" for each; what ends a decoder is counted
+    there.
     """
-    size = shape[:2] if convert else resize
-    channels = shape[2] if convert or shape[2] == 3 else None
-    for upload in uploads:
+
+    def __init__(
+        self,
+        shape: tuple[int, ...],
+        *,
+        resize: tuple[int, int] | None,
+        convert: bool,
+        most_pixels: int,
+        count_outcome: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.shape, self.most_pixels, self._count = shape, most_pixels, count_outcome
+        size = shape[:2] if convert else resize
+        self._options: dict[str, Any] = {
+            "name": "the picture",
+            "size": None if size is None else (size[0], size[1]),
+            "channels": shape[2] if convert or shape[2] == 3 else None,
+        }
+
+    async def read(self, uploads: Sequence[Upload], workers: Workers, decoders: Decoders) -> Pictures:
+        """Return the pixels of the uploads, and what is wrong with those that have none.
+
+        Pictures that are decoded in a moment, whatever their bytes are, are decoded in a thread: a process
+        would take longer to hear of them. All others wait their turn for a process, one of each request at a
+        time, so that many of one client do not stand in front of one of another.
+        """
+        found = await workers.decode_all(self.light(upload.content for upload in uploads))
+        for number, one in enumerate(found):
+            if isinstance(one, _Heavy):
+                found[number] = await self._heavy(one, decoders)
+        pixels = [one for one in found if isinstance(one, np.ndarray)]
+        problems = {number: one for number, one in enumerate(found) if isinstance(one, str)}
+        return Pictures(np.stack(pixels) if pixels else np.empty((0, *self.shape), np.uint8), problems)
+
+    def light(self, contents: Iterator[bytes]) -> Iterator[_Outcome]:
+        """Yield the pixels of each picture, or what is wrong with it, or the picture if it may take long."""
+        for content in contents:
+            try:
+                found = examine(content, most_pixels=self.most_pixels)
+                if found is None:
+                    raise DataError(f"the file is no picture in {TAKEN}" if content else "the file is empty")
+                options = self._options | {"formats": [found.kind]}
+                if not LIGHT.hold(len(content), found):
+                    yield _Heavy(content, options | {"most_pixels": self.most_pixels})
+                    continue
+                # No more pixels than were seen in front: they are what the time was reckoned by.
+                yield self._fitting(
+                    decode_image(BytesIO(content), most_pixels=found.width * found.height, **options)
+                )
+            except DataError as error:
+                yield self._problem(error)
+
+    async def _heavy(self, picture: _Heavy, decoders: Decoders) -> NDArray[np.uint8] | str:
+        most = 3 * max(self.most_pixels, self.shape[0] * self.shape[1])
         try:
-            picture = read_image(
-                BytesIO(upload.content),
-                size=None if size is None else (size[0], size[1]),
-                channels=channels,
-                formats=[sniff(upload.content)],
-                most_pixels=most_pixels,
-            )
-            yield as_pixels(picture, shape, name="the picture")
+            return self._fitting(await decoders.decode(picture.content, most_bytes=most, **picture.options))
         except DataError as error:
-            # What helps on the command line is called otherwise here.
-            yield clear(str(error)).replace("on the command line with --resize", "or ask with ?convert=true")
+            return self._problem(error)
 
+    def _fitting(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        pixels = as_pixels(picture, self.shape, name="the picture")
+        self._count("read")
+        return pixels
 
-def gather_pictures(found: Sequence[NDArray[np.uint8] | str], shape: tuple[int, ...]) -> Pictures:
-    """What :func:`read_pictures` yielded, with the pixels of those that could be read in one array."""
-    pixels = [one for one in found if not isinstance(one, str)]
-    problems = {number: one for number, one in enumerate(found) if isinstance(one, str)}
-    return Pictures(np.stack(pixels) if pixels else np.empty((0, *shape), np.uint8), problems)
-
-
-def sniff(content: bytes) -> str:
-    r"""Pillow's name of the format that the first bytes tell; a DataError where they tell none of ours.
-
-    >>> sniff(b"\x89PNG\r\n\x1a\n...")
-    'PNG'
-    """
-    if content.startswith(b"\x89PNG\r\n\x1a\n"):
-        return "PNG"
-    if content.startswith(b"\xff\xd8\xff"):
-        return "JPEG"
-    if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
-        return "WEBP"
-    if content.startswith((b"GIF87a", b"GIF89a")):
-        return "GIF"
-    if content.startswith(b"BM"):
-        return "BMP"
-    raise DataError(f"the file is no picture in {TAKEN}" if content else "the file is empty")
+    def _problem(self, error: DataError) -> str:
+        if not isinstance(error, TookTooLongError | DecoderLostError):
+            self._count("refused" if isinstance(error, CostlyPictureError) else "unusable")
+        # What helps on the command line is called otherwise here.
+        return clear(str(error)).replace("on the command line with --resize", "or ask with ?convert=true")

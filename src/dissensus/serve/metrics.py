@@ -70,6 +70,9 @@ class Metrics:
         self.gate_failures = Counter(
             "dissensus_gate_load_failures", "Gates that could not be loaded.", ["gate"], registry=registry
         )
+        self._pictures = Counter(
+            "dissensus_pictures", "Pictures, by what became of them.", ["outcome"], registry=registry
+        )
         self.webhooks = Counter("dissensus_webhooks", "Posted alarms.", ["outcome"], registry=registry)
 
     def watch(self, gates: Callable[[], Iterable[Served]], ready: Callable[[], bool]) -> None:
@@ -88,6 +91,10 @@ class Metrics:
             score.observe(value)
         for value in decisions.p_value.tolist():
             p_value.observe(value)
+
+    def count_picture(self, outcome: str) -> None:
+        """Takes in what became of one picture."""
+        self._pictures.labels(outcome).inc()
 
     def forget(self, gate: str) -> None:
         """Drops the numbers of a gate that is gone."""

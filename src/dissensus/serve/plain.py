@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dissensus.serve.answers import JsonAnswer, results
 from dissensus.serve.explanations import explained
 from dissensus.serve.forms import parse_files
-from dissensus.serve.images import gather_pictures, read_pictures
+from dissensus.serve.images import PictureReader
 from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Overloaded, Refusal
 from dissensus.serve.rows import read_rows
@@ -167,14 +167,14 @@ async def _inputs(
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
         uploads = parse_files(body, content_type, most=most)
         request.scope.update(gate_name=served.name, inputs=len(uploads))
-        reading = read_pictures(
-            uploads,
+        reader = PictureReader(
             served.shape,
             resize=served.gate.resize,
             convert=convert,
             most_pixels=service.settings.max_pixels,
+            count_outcome=service.metrics.count_picture,
         )
-        found = gather_pictures(await service.workers.decode_all(reading), served.shape)
+        found = await reader.read(uploads, service.workers, service.decoders)
         return [upload.name for upload in uploads], found.pixels, found.problems
     if kind == "application/json":
         rows = await service.workers.parse(

@@ -72,6 +72,7 @@ class Server(uvicorn.Server):
             await asyncio.sleep(0.05)
         for server in self.servers:
             server.close()
+        self._service.finish()
         quiet_since, end = loop.time(), loop.time() + self._service.settings.timeout + LINGER
         # A connection that is used stays open for its last answer; one that is idle is given LINGER seconds.
         while self.server_state.connections and loop.time() < end and not self.force_exit:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from dissensus.errors import SettingsError, brief
 from dissensus.serve.bodies import Bodies
+from dissensus.serve.decoders import Decoders
 from dissensus.serve.gates import GateFolder, Gates
 from dissensus.serve.keys import KeyFile
 from dissensus.serve.logs import log
@@ -39,6 +40,7 @@ class Service:
         self.draining = False
         self.scoring_requests = 0
         self._workers: Workers | None = None
+        self._decoders: Decoders | None = None
         self._webhook: Webhook | None = None
         self.metrics.watch(self.gates.all, lambda: not self.problems())
 
@@ -48,15 +50,29 @@ class Service:
         assert self._workers is not None
         return self._workers
 
+    @property
+    def decoders(self) -> Decoders:
+        """The processes that decode pictures; there are none before the service runs."""
+        assert self._decoders is not None
+        return self._decoders
+
     @asynccontextmanager
     async def runs(self) -> AsyncIterator[None]:
         """Answers while the block lasts; what was accepted is finished before it ends."""
         # A gate fitted on a frame is asked with arrays here; their columns were put in order by name.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
         self._workers = Workers(self.settings.worker_count)
+        self._decoders = Decoders(
+            self.settings.decoders,
+            seconds=self.settings.decode_timeout,
+            memory=self.settings.decoder_memory,
+            count_outcome=self.metrics.count_picture,
+        )
         if self.settings.webhook is not None:
             self._webhook = Webhook(self.settings.webhook, self.metrics)
         self.gates.start(self._workers)
+        if self._takes_pictures():
+            await self._decoders.start()
         watching = [asyncio.create_task(self._watch())]
         if self.keys is not None:
             watching.append(asyncio.create_task(self._watch_keys(self.keys)))
@@ -70,7 +86,13 @@ class Service:
             await self.gates.close()
             if self._webhook is not None:
                 await self._webhook.close()
+            await self._decoders.close()
             self._workers.close()
+
+    def finish(self) -> None:
+        """Accept nothing new, and let what was accepted come to its end soon."""
+        if self._decoders is not None:
+            self._decoders.finish()
 
     def problems(self) -> list[str]:
         """Why requests should go elsewhere; none means that they are answered."""
@@ -81,12 +103,17 @@ class Service:
             found.append("the service is starting")
         elif self._workers.longest() > self.settings.timeout + STUCK:
             found.append("a worker is stuck")
+        if self._decoders is not None and self._takes_pictures():
+            found += self._decoders.problems()
         if not self.gates.names:
             found.append("there is no gate")
         found += [
             f"gate {served.name} has stopped" for served in self.gates.all() if not served.batcher.alive
         ]
         return found
+
+    def _takes_pictures(self) -> bool:
+        return any(served.kind == "images" for served in self.gates.all())
 
     async def _watch(self) -> None:
         """Looks after the gates; whatever happens, it goes on with those there are."""

@@ -38,6 +38,10 @@ class ServeSettings:
     """Files or rows in one request."""
     max_pixels: int = 25_000_000
     """Of one picture, before it is brought to the gate's size."""
+    decoders: int = 2
+    """Processes that decode pictures, but for the small ones."""
+    decode_timeout: float = 5.0
+    """Seconds after which decoding one picture is given up."""
     timeout: float = 30.0
     """Seconds from a request's first byte to its answer."""
     poll: float = 2.0
@@ -55,13 +59,19 @@ class ServeSettings:
     log_format: str = "json"
 
     def __post_init__(self) -> None:
-        for name, least in (("max_batch", 1), ("queue", 1), ("max_inputs", 1), ("max_pixels", 64)):
+        for name, least in (
+            ("max_batch", 1),
+            ("queue", 1),
+            ("max_inputs", 1),
+            ("max_pixels", 64),
+            ("decoders", 1),
+        ):
             if getattr(self, name) < least:
                 raise SettingsError(f"{name} must be at least {least}, got {getattr(self, name)}")
         for name in ("max_delay_ms", "drain"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SettingsError(f"{name} must be a number of at least 0, got {getattr(self, name)}")
-        for name in ("max_body_mb", "timeout", "poll"):
+        for name in ("max_body_mb", "decode_timeout", "timeout", "poll"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise SettingsError(f"{name} must be a positive number, got {getattr(self, name)}")
         if self.workers is not None and self.workers < 1:
@@ -76,6 +86,11 @@ class ServeSettings:
     def max_body(self) -> int:
         """Bytes of one request's body."""
         return int(self.max_body_mb * MEBIBYTE)
+
+    @property
+    def decoder_memory(self) -> int:
+        """Bytes of address space of one decoder: its libraries, and several copies of a picture."""
+        return (1 << 30) + 64 * self.max_pixels
 
     @property
     def scheme(self) -> str:

@@ -98,7 +98,7 @@ def v2_routes(service: Service) -> APIRouter:
 
     @router.get("/health/ready", response_model=Ready, responses=refusals() | {503: {"model": Ready}})
     async def ready() -> Response:
-        """Whether gates are loaded, workers work, and the service is not stopping."""
+        """Whether gates are loaded, workers and picture decoders work, and the service is not stopping."""
         problems = service.problems()
         # A gate that could not be replaced is worth a word, but the older one answers.
         words = [*problems, *gates.problems.values()]

@@ -18,10 +18,11 @@ TURN = 0.02  # seconds after which a request with many pictures lets others unpa
 
 
 class Workers:
-    """``count`` threads for scoring, which divide the cores between them, and one for unpacking pictures.
+    """``count`` threads for scoring, which divide the cores between them, and one for small pictures.
 
     Whoever scores first takes a slot: so work waits where it is counted and bounded, never in a thread pool's
-    own endless queue. Pictures are unpacked one at a time, which bounds the memory that takes.
+    own endless queue. Small pictures are unpacked one at a time; large ones are left to processes
+    (:class:`~dissensus.serve.decoders.Decoders`).
     """
 
     def __init__(self, count: int) -> None:
@@ -32,6 +33,7 @@ class Workers:
         self._scoring = ThreadPoolExecutor(count, "scoring", initializer=_use_threads, initargs=(threads,))
         self._decoding = ThreadPoolExecutor(1, "decoding")
         self._since: dict[int, float] = {}
+        self._decoding_since: float | None = None
         self._started = 0
 
     async def take(self) -> None:
@@ -62,8 +64,16 @@ class Workers:
         return await asyncio.shield(work)
 
     async def decode(self, function: Callable[..., Result], *arguments: Any) -> Result:
-        """Runs in the thread for pictures."""
-        return await asyncio.get_running_loop().run_in_executor(self._decoding, function, *arguments)
+        """Runs in the thread for pictures; it must take a bounded time, for a thread cannot be stopped."""
+
+        def timed() -> Result:
+            self._decoding_since = time.monotonic()
+            try:
+                return function(*arguments)
+            finally:
+                self._decoding_since = None
+
+        return await asyncio.get_running_loop().run_in_executor(self._decoding, timed)
 
     async def decode_all(self, work: Iterator[Result]) -> list[Result]:
         """All that ``work`` yields, made in the thread for pictures; others have their turns in between."""
@@ -89,7 +99,10 @@ class Workers:
 
     def longest(self) -> float:
         """For how many seconds the oldest work has been running; 0 where there is none."""
-        return time.monotonic() - min(self._since.values()) if self._since else 0.0
+        begun = [*self._since.values()]
+        if (decoding := self._decoding_since) is not None:
+            begun.append(decoding)
+        return time.monotonic() - min(begun) if begun else 0.0
 
     def close(self) -> None:
         """Ends the threads once they are done."""
