@@ -201,3 +201,21 @@ def test_modules_that_do_not_fit_are_refused(encoder, decoder, message):
 def test_senseless_sizes_are_refused(shape, latent_size):
     with pytest.raises(SettingsError, match=r"input_shape|latent_size"):
         VAE(nn.Identity(), nn.Identity(), Bernoulli(), shape, latent_size)
+
+
+def test_an_encoder_with_a_clip_sees_far_inputs_as_less_far(linear_gaussian):
+    free, x, _ = linear_gaussian
+    clipped = VAE(free.encoder, free.decoder, free.observation, (D,), Z, clip=3.0)
+    far = 100 * x
+    for one, other in zip(clipped.encode(far), free.encode(far.clamp(-3, 3)), strict=True):
+        assert torch.equal(one, other)
+    # The likelihood is of the input itself.
+    noise = torch.zeros(len(x), Z, dtype=torch.float64)
+    assert (clipped.elbo(far, noise) < clipped.elbo(far / 10, noise)).all()
+
+
+@pytest.mark.parametrize("clip", [0, -1.0, math.nan])
+def test_a_clip_must_be_positive(linear_gaussian, clip):
+    vae, _, _ = linear_gaussian
+    with pytest.raises(SettingsError, match="clip="):
+        VAE(vae.encoder, vae.decoder, vae.observation, (D,), Z, clip=clip)

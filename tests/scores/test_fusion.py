@@ -6,9 +6,10 @@ from scipy import stats
 
 from dissensus.errors import DataError, SettingsError
 from dissensus.evaluation import auroc
-from dissensus.scores import DEPTHS, Fusion
+from dissensus.scores import DEPTHS, SUM, Fusion
 
-every_depth = pytest.mark.parametrize("depth", DEPTHS)
+every_depth = pytest.mark.parametrize("depth", [*DEPTHS, SUM])
+every_density = pytest.mark.parametrize("depth", DEPTHS)
 KINDS = {
     "normal": lambda rng, n: {name: rng.normal(size=n) for name in "abc"},
     "correlated": lambda rng, n: _correlated(rng, n),
@@ -82,7 +83,7 @@ def test_further_in_two_statistics_is_further_than_in_one(depth):
     assert two > one
 
 
-@every_depth
+@every_density
 def test_a_combination_is_seen_that_no_statistic_shows(depth):
     known, fresh, odd = inliers(), inliers(seed=1), inliers(seed=2)
     odd["b"] = np.random.default_rng(3).permutation(odd["b"])
@@ -181,7 +182,7 @@ def test_names_may_hold_any_character():
     np.testing.assert_array_equal(Fusion().restore(fusion.state())(known), fusion(known))
 
 
-@every_depth
+@every_density
 def test_a_foreign_state_is_refused(depth):
     state = Fusion(depth).fit(inliers()).state()
     other = next(name for name in DEPTHS if name != depth)
@@ -223,3 +224,22 @@ def test_what_cannot_work_is_refused_in_one_sentence():
     with pytest.raises(DataError, match=r"'a' of input 1 is NaN"):
         fusion(known | {"a": np.where(np.arange(1000) == 1, np.nan, known["a"])})
     assert fusion({name: np.empty(0) for name in known}).shape == (0,)
+
+
+def test_a_sum_adds_up_the_leading_and_takes_the_mean_of_the_others():
+    known = inliers("normal", 800)
+    fusion = Fusion(SUM, ["a"]).fit(known)
+    probe = {"a": np.array([-9.0, 0.0, 3.0]), "b": np.array([0.0, 4.0, 0.0]), "c": np.array([0.0, -4.0, 0.0])}
+    own = {name: fusion._marginals[name](probe[name]) for name in "abc"}
+    two_sided = {name: np.maximum(0, -stats.norm.logsf(np.abs(z)) - np.log(2)) for name, z in own.items()}
+    expected = -stats.norm.logsf(own["a"]) + 2 * (two_sided["b"] + two_sided["c"]) / 2
+    np.testing.assert_allclose(fusion(probe), -stats.norm.logsf(fusion._sums(expected)), rtol=1e-9)
+    scores = fusion(probe)
+    assert scores[1] > 3 > scores[0]  # low values of a leading statistic are not unusual
+
+
+@pytest.mark.parametrize("part", ["sums", "statistic/a/knots"])
+def test_a_sum_with_a_part_missing_is_refused(part):
+    state = Fusion(SUM, ["a"]).fit(inliers()).state()
+    with pytest.raises(DataError, match="fit again"):
+        Fusion(SUM, ["a"]).restore({key: array for key, array in state.items() if not key.startswith(part)})

@@ -34,7 +34,7 @@ def warn_of_absurd_values(gate: BayesianVAE, rows: NDArray[Any]) -> None:
         f"({shown}{more}): left out of the column's scale and cut off in training; repair or remove such "
         "rows if they are mistakes",
         InputWarning,
-        stacklevel=3,
+        stacklevel=4,  # of whoever called fit
     )
 
 

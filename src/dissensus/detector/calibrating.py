@@ -33,8 +33,8 @@ def warn_if_mute(gate: BayesianVAE) -> None:
         least = least_calibration_size(rate)
         warnings.warn(
             f"false_alarm_rate={rate} takes {least} calibration rows and there are {size}, so nothing will "
-            f"be flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or ask "
-            "for a higher rate",
+            f"be flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or "
+            "ask for a higher rate",
             CalibrationWarning,
             stacklevel=3,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from dissensus.detector.fused import fused_score
+from dissensus.detector.fused import FEW, fused_score
 from dissensus.errors import SettingsError
 from dissensus.scores import SCORES, SUM, Fused, Score, score
 
@@ -17,7 +17,7 @@ def check_statistic(name: str, draws: int) -> None:
     """Refuses a name that there is not, and fewer draws than it takes."""
     if not isinstance(name, str) or name not in (FUSED, *SCORES):
         raise SettingsError(f"there is no score {name!r}; choose one of {', '.join((*SCORES, FUSED))}")
-    least = fused_score((1,), inliers=1).least_draws if name == FUSED else SCORES[name].least_draws
+    least = fused_score((1,), inliers=FEW).least_draws if name == FUSED else SCORES[name].least_draws
     if draws < least:
         raise SettingsError(f"the statistic {name!r} needs at least two draws, got draws={draws}")
 
@@ -39,7 +39,8 @@ def describe_statistic(name: str, own: Score | Fused) -> str:
         others = [name for name in own.statistics if name not in own.fusion.leading]
         return (
             "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by itself: "
-            f"high values of {leading}" + (f", high or low ones of {', '.join(others)}" if others else "")
+            f"high values of {leading}"
+            + (f", and high or low ones of {', '.join(others)} together" if others else "")
         )
     return (
         "how few inliers lie as far out, -log p in nats, by the density of all of "
