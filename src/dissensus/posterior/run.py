@@ -18,8 +18,10 @@ from dissensus.posterior.diagnostics import Diagnostics, EpochReport, sampler_he
 from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.fitted import fitted_draws
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.step_work import step_threads
 from dissensus.posterior.swag import SWAG
 from dissensus.seeding import torch_stream
+from dissensus.torch_threads import torch_threads, usable_threads
 
 __all__ = ["OnEpoch", "PosteriorRun"]
 
@@ -54,8 +56,12 @@ class PosteriorRun:
         if tunes and (held_out is None or len(held_out) == 0):
             raise SettingsError("SWAG tunes its scale on held-out rows: pass held_out, or give it a scale")
         self.settings, self.on_epoch = settings, on_epoch
-        self.chains = [Chain(vae, settings, data, index, seed) for index in range(settings.chains)]
-        self.start = [chain.noiseless_elbo() for chain in self.chains]
+        batch_size = min(settings.batch_size, len(data))
+        self.threads = usable_threads() if data.is_cuda else step_threads(vae, batch_size)
+        """How many of torch's threads everything but the steps themselves is divided between."""
+        with torch_threads(self.threads):
+            self.chains = [Chain(vae, settings, data, index, seed) for index in range(settings.chains)]
+            self.start = [chain.noiseless_elbo() for chain in self.chains]
         self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
         self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)
