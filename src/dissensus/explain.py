@@ -33,6 +33,7 @@ from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws, load_weights
 from dissensus.scores import SCORES, FittedScore, Fused, Score
 from dissensus.seeding import numpy_stream
+from dissensus.torch_threads import torch_threads
 
 __all__ = [
     "Decision",
@@ -187,7 +188,7 @@ def views(
     vae = copy.deepcopy(vae).to(device)
     shown = _spread(len(draws), reconstructions)
     maps, pictures = [], []
-    with torch.inference_mode():
+    with torch.inference_mode(), torch_threads(1):  # tiles are too small to be divided
         for start in range(0, len(data), TILE):
             tile = unit_scale(data[start : start + TILE].to(device))
             terms: list[Tensor] = [torch.empty(0)] * len(draws)
@@ -231,7 +232,7 @@ def first_codes(
     encoder = copy.deepcopy(vae).to(device)
     load_weights(encoder.encoder, draws.encoder_weights(0))
     codes = np.empty((len(data), vae.latent_size), np.float32)
-    with torch.inference_mode():
+    with torch.inference_mode(), torch_threads(1):
         for start in range(0, len(data), TILE):
             mean, _ = encoder.encode(unit_scale(data[start : start + TILE].to(device)))
             codes[start : start + TILE] = mean.float().cpu().numpy()

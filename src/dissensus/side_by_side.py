@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from functools import partial
 from queue import SimpleQueue
 from typing import TypeVar
 
 import torch
 
+from dissensus.torch_threads import start_with_threads
+
 __all__ = ["side_by_side"]
 
 T = TypeVar("T")
-
-_starting = threading.Lock()
 
 
 def side_by_side(works: Sequence[Iterator[T]], *, threads: int) -> Iterator[T]:
@@ -25,18 +26,15 @@ def side_by_side(works: Sequence[Iterator[T]], *, threads: int) -> Iterator[T]:
 
     An error in one of them, or in whoever takes what is yielded, stops them all.
     """
-    cores = torch.get_num_threads()
-    if len(works) == 1 and cores == threads:
+    if not works:
+        return
+    if len(works) == 1 and torch.get_num_threads() == threads:
         yield from works[0]
         return
     found: SimpleQueue[tuple[T] | BaseException | None] = SimpleQueue()
     stopped = threading.Event()
-    ready = threading.Barrier(len(works) + 1)
 
     def run(work: Iterator[T]) -> None:
-        torch.get_num_threads()  # takes over the process's number now, and not at the first operation
-        torch.set_num_threads(threads)
-        ready.wait()
         try:
             for item in work:
                 if stopped.is_set():
@@ -47,12 +45,7 @@ def side_by_side(works: Sequence[Iterator[T]], *, threads: int) -> Iterator[T]:
         else:
             found.put(None)
 
-    running = [threading.Thread(target=run, args=(work,), daemon=True) for work in works]
-    with _starting:
-        for thread in running:
-            thread.start()
-        ready.wait()
-        torch.set_num_threads(cores)  # a thread's number was written down as the process's, too
+    running = start_with_threads([partial(run, work) for work in works], threads)
     try:
         left = len(works)
         while left:

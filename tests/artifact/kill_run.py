@@ -1,35 +1,51 @@
-"""Kills real processes with SIGKILL while they save over one folder, and looks after each at what is there.
+"""Forks processes that kill themselves with SIGKILL at one step of saving after the other, first to last.
 
-python kill_run.py save|recalibrate FOLDER KILLS
+python kill_run.py save|save-without-swap|recalibrate FOLDER
 
-The folders ONE and OTHER beside FOLDER hold the gates that are saved in turn. Processes are forked here, in a
-program of its own, because starting Python and importing torch would take all the time.
+The folders ``one`` and ``other`` beside FOLDER hold the gates: one lies at FOLDER, the other is saved over
+it. A step is whatever the interpreter reports before it touches a file or looks for the call that swaps.
+Processes are forked here, in a program of its own, because starting Python and importing torch would take all
+the time.
 """
 
 import os
-import random
+import shutil
 import signal
 import sys
-import time
-from itertools import count
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, atomic
 
 ASKED = np.random.default_rng(5).normal(size=(8, 3))
+TOUCHES_FILES = ("open", "os.", "shutil.", "tempfile.", "ctypes.dlsym")
 
 
-def work(what, folder, gates, turn):
-    """One save, or one recalibration and its save."""
-    if what == "save":
-        gates[turn % 2].save(folder)
-    else:
+class KillAt:
+    """Ends this process with SIGKILL before it takes step number ``step``, counted from 0."""
+
+    def __init__(self, step):
+        self.left = step
+
+    def start(self):
+        sys.addaudithook(self._audit)
+
+    def _audit(self, event, _arguments):
+        if event.startswith(TOUCHES_FILES) and event != "os.kill":
+            if self.left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+            self.left -= 1
+
+
+def save_of(what, folder, gates):
+    """What a process calls until it is killed: the other gate comes to where the first one lies."""
+    if what == "recalibrate":
         gate = BayesianVAE.load(folder, device="cpu")
-        gate.recalibrate(ASKED * (1 + turn % 7))
-        gate.save(folder)
+        gate.recalibrate(2 * ASKED)
+        return gate.save
+    return gates[1].save
 
 
 def state(gate):
@@ -37,45 +53,43 @@ def state(gate):
     return np.concatenate([gate.score_samples(ASKED), np.sort(gate.calibration_scores_)])
 
 
-def allowed(what, gates, one):
-    """The states that a whole save may leave."""
-    if what == "save":
-        return [state(gate) for gate in gates]
-    states = [state(gates[0])]
-    for turn in range(7):
-        states.append(state(BayesianVAE.load(one, device="cpu").recalibrate(ASKED * (1 + turn))))
-    return states
-
-
-def main(what, folder, kills):
-    """Prints how often the gate had changed since the kill before."""
-    chance = random.Random(0)
+def main(what, folder):
+    """Prints at how many steps a process was killed, and after how many of these the new gate was there."""
     gates = [BayesianVAE.load(folder.with_name(name), device="cpu") for name in ("one", "other")]
-    right = allowed(what, gates, folder.with_name("one"))
+    if what == "save-without-swap":
+        atomic._swapped = lambda *_: False
     gates[0].save(folder)
-    last, changes = state(gates[0]), 0
-    start = time.perf_counter()
-    for turn in range(4):
-        work(what, folder, gates, turn)
-    usual = (time.perf_counter() - start) / 4
-    for kill in range(kills):
+    old = state(gates[0])
+    if what == "recalibrate":
+        new = state(BayesianVAE.load(folder, device="cpu").recalibrate(2 * ASKED))
+    else:
+        new = state(gates[1])
+    assert not np.array_equal(old, new)
+    step, replaced, status = 0, 0, -signal.SIGKILL
+    while status == -signal.SIGKILL:
+        save = save_of(what, folder, gates)
         child = os.fork()
         if child == 0:
-            for turn in count(kill):  # until it is killed
-                work(what, folder, gates, turn)
-        time.sleep(chance.uniform(0, 4 * usual))
-        os.kill(child, signal.SIGKILL)
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
-        assert folder.is_dir()
+            KillAt(step).start()
+            save(folder)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         found = state(BayesianVAE.load(folder, device="cpu"))
-        assert any(np.array_equal(found, one) for one in right), "a mix of two gates"
-        changes += not np.array_equal(found, last)
-        last = found
-    gates[1].save(folder)  # whatever was left does not stand in the way
-    assert np.array_equal(state(BayesianVAE.load(folder, device="cpu")), state(gates[1]))
-    sys.stdout.write(f"{changes}\n")
+        is_new = np.array_equal(found, new)
+        assert is_new or np.array_equal(found, old), f"a mix of two gates, after {step} steps"
+        assert is_new or not replaced, f"the old gate is back after {step} steps"
+        if status == -signal.SIGKILL:
+            replaced += is_new
+            step += 1
+            if is_new:
+                gates[0].save(folder)  # whatever was left does not stand in the way
+            for left in folder.parent.glob(".gate.*.tmp"):  # to look at it would be more steps each time
+                shutil.rmtree(left)
+    assert status == 0, f"the process ended with {status} after {step} steps"
+    assert is_new
+    sys.stdout.write(f"{step} {replaced}\n")
 
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]))
+    main(sys.argv[1], Path(sys.argv[2]))

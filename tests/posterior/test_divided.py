@@ -7,8 +7,7 @@ import torch
 from torch import nn
 
 from dissensus.models import VAE, Bernoulli, build_vae
-from dissensus.posterior import SamplingSettings, posterior_settings
-from dissensus.posterior import divided as module
+from dissensus.posterior import SamplingSettings, posterior_settings, step_work
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.divided import DividedEngine
 from dissensus.posterior.engine import EagerEngine, engine_for
@@ -90,7 +89,7 @@ class WithBuffer(nn.Module):
 def test_used_where_it_pays(data, cores, monkeypatch):
     settings = SETTINGS["variant 1"]
     assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)  # too little work in a step
-    monkeypatch.setattr(module, "LEAST_WORK", 0)
+    monkeypatch.setattr(step_work, "LEAST_WORK", 0)
     assert isinstance(engine_for(chains_of(data, settings)), DividedEngine)
     tiny = SamplingSettings.variant_1(epochs=1, batch_size=1)
     assert isinstance(engine_for(chains_of(data, tiny)), EagerEngine)

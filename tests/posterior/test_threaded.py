@@ -50,7 +50,7 @@ def test_the_same_trajectories(data, two_cores, chains):
 
 
 def test_used_where_it_pays(data, two_cores, monkeypatch):
-    monkeypatch.setattr("dissensus.posterior.threaded.LEAST_WORK", 0)
+    monkeypatch.setattr("dissensus.posterior.step_work.LEAST_PICTURE_WORK", 0)
     assert isinstance(engine_for(chains_of(data, 2)), ThreadedEngine)
     assert isinstance(engine_for(chains_of(data, 1)), EagerEngine)
     torch.set_num_threads(1)

@@ -11,6 +11,7 @@ from dissensus.errors import DataError, SettingsError
 from dissensus.models import VAE
 from dissensus.posterior import WeightDraws, load_weights
 from dissensus.seeding import torch_stream
+from dissensus.torch_threads import threads_for, torch_threads
 
 __all__ = ["mixture_samples"]
 
@@ -41,9 +42,11 @@ def mixture_samples(
     points = z.to(device, torch.float32).repeat_interleave(inputs, dim=0)
     chosen = torch.randint(len(draws), (len(points),), generator=generator, device=device)
     samples = torch.empty(len(points), *vae.input_shape, device=device)
-    for draw in range(len(draws)):
-        rows = (chosen == draw).nonzero()[:, 0]
-        if len(rows):
-            load_weights(decoder.decoder, draws.decoder_weights(draw))
-            samples[rows] = decoder.observation.sample(decoder.decode(points[rows]), generator)
+    weights = sum(parameter.numel() for parameter in decoder.decoder.parameters())
+    with torch_threads(threads_for(weights * len(points) // len(draws))):
+        for draw in range(len(draws)):
+            rows = (chosen == draw).nonzero()[:, 0]
+            if len(rows):
+                load_weights(decoder.decoder, draws.decoder_weights(draw))
+                samples[rows] = decoder.observation.sample(decoder.decode(points[rows]), generator)
     return samples.view(len(z), inputs, *vae.input_shape)

@@ -22,6 +22,7 @@ from dissensus.models import VAE
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
 
@@ -137,7 +138,7 @@ def _shared(
         return iter(())
     if device.type != "cpu":
         return scored(draws, slice(0, inputs))
-    cores = torch.get_num_threads()
+    cores = usable_threads()
     groups = min(len(draws), cores)
     works = [
         scored(own.tolist(), rows)

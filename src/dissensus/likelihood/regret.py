@@ -10,7 +10,7 @@ takes thousands of decodings and their gradients an input: a reference to compar
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import torch
@@ -18,10 +18,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
+from dissensus.likelihood.tiles import filled, slices, tile_ranges
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.models.vae import LOG_STD_RANGE
 from dissensus.seeding import torch_stream
+from dissensus.side_by_side import side_by_side
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["likelihood_regret"]
 
@@ -60,14 +63,22 @@ def likelihood_regret(
     judging = torch.randn(8 * samples, vae.latent_size, generator=random).to(device)
     size = max(1, (GPU_ROWS if device.type == "cuda" else CPU_ROWS) // samples)
     regrets = np.empty(len(data))
+
+    def found(inputs: slice) -> Iterator[int]:
+        """Fills in some inputs; yields how many are done."""
+        for rows in slices(inputs, size):
+            count = rows.stop - rows.start
+            tile = unit_scale(filled(data[rows], size).to(device))
+            regrets[rows] = _regret(vae, tile, noise, judging, learning_rate)[:count].cpu()
+            yield count
+
     with torch.backends.cudnn.flags(enabled=True, allow_tf32=False):
-        for start in range(0, len(data), size):
-            tile = data[start : start + size]
-            count = len(tile)
-            if count < size:  # one shape for all tiles, whatever is in them
-                tile = torch.cat([tile, tile[:1].expand(size - count, *tile.shape[1:])])
-            regret = _regret(vae, unit_scale(tile.to(device)), noise, judging, learning_rate)
-            regrets[start : start + count] = regret[:count].cpu()
+        if device.type == "cpu":
+            works = [found(inputs) for inputs in tile_ranges(len(data), size, usable_threads())]
+            done = side_by_side(works, threads=1)
+        else:
+            done = found(slice(0, len(data)))
+        for count in done:
             if on_tile is not None:
                 on_tile(count)
     return regrets

@@ -21,6 +21,7 @@ from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import WeightDraws
 from dissensus.side_by_side import side_by_side
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["STATISTICS", "Statistic", "input_statistics"]
 
@@ -74,7 +75,7 @@ def input_statistics(
     """
     device = torch.device(device)
     size = _tile_rows(vae, device)
-    shares = tile_ranges(len(data), size, torch.get_num_threads() if device.type == "cpu" else 1)
+    shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
     block = size * max(1, BLOCK_NUMBERS // (size * math.prod(vae.input_shape) * max(1, len(shares))))
     found = {name: np.empty(len(data)) for name in _names(draws)}
 

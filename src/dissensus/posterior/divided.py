@@ -17,11 +17,12 @@ from torch import Tensor
 
 from dissensus.posterior.chain import Chain, StepNoise
 from dissensus.posterior.flat import FlatParameters
+from dissensus.posterior.step_work import step_is_long
 from dissensus.posterior.variational import Variational
+from dissensus.torch_threads import set_own_threads, torch_threads, usable_threads
 
 __all__ = ["DividedEngine"]
 
-LEAST_WORK = 10_000_000  # weights × images of a step; below, handing over takes longer than the work
 MOST_SHARES = 4  # of a batch: each brings a gradient to be added to the others
 
 
@@ -36,14 +37,12 @@ class DividedEngine:
     def pays(chains: Sequence[Chain]) -> bool:
         """Whether there are cores and there is work enough, and a batch's share needs nothing but itself.
 
-        Steps on vectors are too short: handing over would take longer than it saves.
+        Of short steps, handing over would take longer than it saves.
         """
         first = chains[0]
-        weights = sum(part.weights.numel() for part in first.parts.values())
         return (
             1 < _shares() <= first.batch_size
-            and len(first.vae.input_shape) > 1
-            and weights * first.batch_size >= LEAST_WORK
+            and step_is_long(first.vae, first.batch_size)
             and not any(isinstance(part.rule, Variational) for part in first.parts.values())
             and next(first.vae.buffers(), None) is None
         )
@@ -109,22 +108,15 @@ def _steps(
 
 
 def _shares() -> int:
-    return min(torch.get_num_threads(), MOST_SHARES)
+    return min(usable_threads(), MOST_SHARES)
 
 
 @contextmanager
 def _workers(count: int) -> Iterator[ThreadPoolExecutor]:
     """Threads beside this one; torch's own threads are divided between all of them meanwhile."""
-    cores = torch.get_num_threads()
-    threads = max(1, cores // (count + 1))
-
-    def start() -> None:
-        torch.get_num_threads()  # takes over the process's number now, and not at the first operation
-        torch.set_num_threads(threads)
-
-    with ThreadPoolExecutor(count, initializer=start) as workers:
-        torch.set_num_threads(threads)
-        try:
-            yield workers
-        finally:
-            torch.set_num_threads(cores)
+    threads = max(1, usable_threads() // (count + 1))
+    with (
+        ThreadPoolExecutor(count, initializer=set_own_threads, initargs=(threads,)) as workers,
+        torch_threads(threads),
+    ):
+        yield workers

@@ -15,6 +15,7 @@ from dissensus.posterior.engine import engine_for
 from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.steady_memory import steady_memory
+from dissensus.torch_threads import torch_threads
 
 __all__ = ["sample_posterior", "sample_together"]
 
@@ -58,7 +59,8 @@ def _sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
     if len({(chain.batch_size, chain.steps_per_epoch) for run in runs for chain in run.chains}) > 1:
         raise SettingsError("to sample together, all runs need as many rows and the same batch size")
     engine, stepping = None, None  # and the chains it was made for
-    with steady_memory():
+    # One block for all epochs: short steps, and what the chains are watched by, on one thread.
+    with steady_memory(), torch_threads(max((run.threads for run in runs), default=1)):
         for epoch in range(1, max((run.settings.epochs for run in runs), default=0) + 1):
             due = [run for run in runs if run.finished < epoch <= run.settings.epochs]
             if not due:
@@ -73,4 +75,4 @@ def _sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
             parts = trace.split([len(run.chains) for run in due])  # type: ignore[no-untyped-call]
             for run, part in zip(due, parts, strict=True):
                 run.end_epoch(epoch, part, seconds)
-    return [run.draws() for run in runs]
+        return [run.draws() for run in runs]

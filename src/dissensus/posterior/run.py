@@ -22,8 +22,10 @@ from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.engine import engine_for
 from dissensus.posterior.fitted import fitted_draws
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.step_work import step_threads
 from dissensus.posterior.swag import SWAG
 from dissensus.seeding import torch_stream
+from dissensus.torch_threads import torch_threads, usable_threads
 
 __all__ = ["OnEpoch", "PosteriorRun"]
 
@@ -61,8 +63,12 @@ class PosteriorRun:
         self.settings, self.on_epoch, self.seed = settings, on_epoch, seed
         self._vae, self._data = vae, data
         self.restarts: list[Restart] = []
-        self.chains = [self._new_chain(index) for index in range(settings.chains)]
-        self.start = [chain.noiseless_elbo() for chain in self.chains]
+        batch_size = min(settings.batch_size, len(data))
+        self.threads = usable_threads() if data.is_cuda else step_threads(vae, batch_size)
+        """How many of torch's threads everything but the steps themselves is divided between."""
+        with torch_threads(self.threads):
+            self.chains = [self._new_chain(index) for index in range(settings.chains)]
+            self.start = [chain.noiseless_elbo() for chain in self.chains]
         self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
         self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)

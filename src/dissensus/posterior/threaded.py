@@ -8,13 +8,11 @@ import torch
 from torch import Tensor
 
 from dissensus.posterior.chain import Chain
+from dissensus.posterior.step_work import step_outweighs_python, step_threads
 from dissensus.side_by_side import side_by_side
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["ThreadedEngine"]
-
-LEAST_WORK = (
-    10_000_000  # weights × inputs of a step; below, Python's own share of a step allows no two at once
-)
 
 
 class ThreadedEngine:
@@ -26,13 +24,12 @@ class ThreadedEngine:
     @staticmethod
     def pays(chains: Sequence[Chain]) -> bool:
         """Whether there are chains and cores enough, and work enough in a step."""
-        weights = sum(part.weights.numel() for part in chains[0].parts.values())
-        cores = torch.get_num_threads()
-        return min(len(chains), cores) > 1 and weights * chains[0].batch_size >= LEAST_WORK
+        first = chains[0]
+        return min(len(chains), usable_threads()) > 1 and step_outweighs_python(first.vae, first.batch_size)
 
     def run_epoch(self, epoch: int) -> Tensor:
         """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
-        cores = torch.get_num_threads()
+        cores = usable_threads()
         workers = min(len(self.chains), cores)
         orders = [chain.begin_epoch(epoch) for chain in self.chains]
         traces: list[list[Tensor]] = [[] for _ in self.chains]
@@ -42,8 +39,8 @@ class ThreadedEngine:
                 for rows in orders[number]:
                     yield number, self.chains[number].step(rows)
 
-        for number, elbo in side_by_side(
-            [steps(worker) for worker in range(workers)], threads=cores // workers
-        ):
+        first = self.chains[0]
+        threads = cores // workers if step_threads(first.vae, first.batch_size) > 1 else 1
+        for number, elbo in side_by_side([steps(worker) for worker in range(workers)], threads=threads):
             traces[number].append(elbo)
         return torch.stack([torch.stack(trace) for trace in traces])

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from types import MappingProxyType
 from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from dissensus.errors import DataError
 from dissensus.process_wide import ProcessWide
@@ -27,8 +28,25 @@ NEIGHBOUR = 10  # the one whose distance is taken
 MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
 CHUNK = 1 << 22  # distances at a time
 
-# Of thousands of products this small, threads only wait for each other: on a busy machine, for a minute.
-one_thread = ProcessWide(lambda: threadpool_limits(1))
+
+def _limited(kind: str) -> AbstractContextManager[object]:
+    """One thread in the libraries of a kind; those of other kinds are left alone at the end, too."""
+    limit: AbstractContextManager[object] = ThreadpoolController().select(user_api=kind).limit(limits=1)
+    return limit
+
+
+_one_blas_thread = ProcessWide(lambda: _limited("blas"))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A block without threads: of thousands of products this small they would only wait for each other.
+
+    On a busy machine they did so for a minute. BLAS has one number of threads for the process, OpenMP one for
+    each thread that calls it: the first goes back when the last block ends, the second at the end of each.
+    """
+    with _one_blas_thread(), _limited("openmp"):
+        yield
 
 
 class Depth(Protocol):
