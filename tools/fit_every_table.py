@@ -1,8 +1,8 @@
 """Fits the default detector on every table of a folder, beside the fifth nearest neighbour, and records both.
 
 ``python tools/fit_every_table.py FOLDER RECORD.json --workers 16 --seeds 0,1,2``. A table is ``NAME.npz``
-with rows X and labels y, 1 for anomalies. Half of the distinct normal rows are fitted on; the other half and all
-anomalies are asked about. A fit that ends in an error is recorded as one.
+with rows X and labels y, 1 for anomalies. Half of the distinct normal rows are fitted on; the other half and
+all anomalies are asked about. A fit that ends in an error is recorded as one.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ def main() -> None:
         ("embeddings", [row for row in rows if row["columns"] >= EMBEDDED]),
     ):
         fine = [row for row in some if "error" not in row]
+        if not fine:
+            continue
         means = {name: round(statistics.fmean(row["auroc"][name] for row in fine), 3) for name in SHOWN}
         alarms = statistics.fmean(row["false_alarms"] for row in fine)
         print(f"{kind}: {len(some)} fits, {len(some) - len(fine)} errors, {means}, alarms {alarms:.3f}")  # noqa: T201
