@@ -1,4 +1,4 @@
-"""A process killed with SIGKILL at every step of a save: the old gate or the new one is there, never a mix."""
+"""A process killed with SIGKILL at every step of a save: the old or the new gate is there, never a mix."""
 
 import os
 import subprocess
