@@ -15,7 +15,7 @@ def test_a_fit_goes_on_where_ctrl_c_stopped_it(dissensus, tmp_path):
     np.save(data, np.random.default_rng(0).normal(size=(60, 3)))
 
     def command(gate):
-        small = ["--epochs", "60", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.2", "--quiet"]
+        small = ["--epochs", "200", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.2", "--quiet"]
         return ["fit", str(data), "-o", str(gate), *small]
 
     process = subprocess.Popen(
@@ -25,11 +25,11 @@ def test_a_fit_goes_on_where_ctrl_c_stopped_it(dissensus, tmp_path):
         text=True,
     )
     state = tmp_path / ".stopped.partial" / "state.safetensors"
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 600
     while not state.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=600)
     assert process.returncode == 130
     assert out == ""
     assert len(err.splitlines()) == 1

@@ -142,7 +142,7 @@ def asked(folder):
 def until():
     """Waits until a condition holds, for at most ``seconds``."""
 
-    def wait(condition, seconds=20.0):
+    def wait(condition, seconds=60.0):
         end = time.monotonic() + seconds
         while not condition():
             assert time.monotonic() < end, "it never came to hold"

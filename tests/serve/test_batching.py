@@ -1,6 +1,7 @@
 """Many requests become few calls, in bounded time and room, and nobody gets another's answer."""
 
 import asyncio
+import threading
 import time
 
 import numpy as np
@@ -13,13 +14,16 @@ from dissensus.serve.workers import Workers
 
 
 class Scorer:
-    """Says the sum of each row, notes its batches, and takes its time."""
+    """Says the sum of each row, notes its batches, and takes its time: from some batch on, until ``go``."""
 
-    def __init__(self, seconds=0.0):
-        self.seconds, self.batches = seconds, []
+    def __init__(self, seconds=0.0, *, held_from=None):
+        self.seconds, self.held_from = seconds, held_from
+        self.batches, self.go = [], threading.Event()
 
     def __call__(self, inputs):
         self.batches.append(inputs)
+        if self.held_from is not None and len(self.batches) > self.held_from:
+            assert self.go.wait(60)
         time.sleep(self.seconds)
         sums = inputs.sum(axis=1).astype(np.float64)
         return Decisions(sums, sums / 1000, sums > 50)
@@ -27,6 +31,13 @@ class Scorer:
 
 def rows(*values, dtype=np.float64):
     return np.array(values, dtype=dtype)[:, None]
+
+
+async def until(condition):
+    """Lets the others have their turns until the condition holds."""
+    async with asyncio.timeout(60):
+        while not condition():
+            await asyncio.sleep(0.001)
 
 
 def run(scenario, *, workers=1, **settings):
@@ -50,7 +61,7 @@ def test_requests_share_a_call_and_get_their_own_answers():
     scorer = Scorer()
 
     async def scenario(batcher):
-        return await asyncio.gather(*(batcher.decide(rows(n, n + 100), timeout=5) for n in range(4)))
+        return await asyncio.gather(*(batcher.decide(rows(n, n + 100), timeout=60) for n in range(4)))
 
     answers = run(scenario, scorer=scorer)
     assert [len(batch) for batch in scorer.batches] == [8]
@@ -64,7 +75,7 @@ def test_no_batch_is_larger_than_allowed_and_large_requests_are_divided():
     scorer = Scorer()
 
     async def scenario(batcher):
-        return await batcher.decide(rows(*range(21)), timeout=5)
+        return await batcher.decide(rows(*range(21)), timeout=60)
 
     answer = run(scenario, scorer=scorer)
     assert answer.score.tolist() == list(range(21))
@@ -75,7 +86,7 @@ def test_what_waits_is_divided_between_free_workers():
     scorer = Scorer(0.05)
 
     async def scenario(batcher):
-        await asyncio.gather(*(batcher.decide(rows(n), timeout=5) for n in range(32)))
+        await asyncio.gather(*(batcher.decide(rows(n), timeout=60) for n in range(32)))
 
     run(scenario, scorer=scorer, workers=2, max_batch=32)
     assert sorted(len(batch) for batch in scorer.batches) == [16, 16]
@@ -86,7 +97,7 @@ def test_bytes_and_fractions_never_meet_in_one_batch():
 
     async def scenario(batcher):
         kinds = (np.uint8, np.float32, np.uint8, np.uint8)
-        return await asyncio.gather(*(batcher.decide(rows(1, dtype=kind), timeout=5) for kind in kinds))
+        return await asyncio.gather(*(batcher.decide(rows(1, dtype=kind), timeout=60) for kind in kinds))
 
     run(scenario, scorer=scorer)
     assert [(batch.dtype.name, len(batch)) for batch in scorer.batches] == [
@@ -97,17 +108,20 @@ def test_bytes_and_fractions_never_meet_in_one_batch():
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_back():
+    scorer = Scorer(held_from=0)
+
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5))
-        await asyncio.sleep(0.02)  # being scored
-        waiting = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5))
+        first = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60))
+        await until(lambda: scorer.batches)
+        waiting = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60))
         await asyncio.sleep(0)
         with pytest.raises(Overloaded) as refusal:
-            await batcher.decide(rows(1, 2, 3), timeout=5)
+            await batcher.decide(rows(1, 2, 3), timeout=60)
+        scorer.go.set()
         await asyncio.gather(first, waiting)
         return refusal.value
 
-    refusal = run(scenario, scorer=Scorer(0.1), capacity=10)
+    refusal = run(scenario, scorer=scorer, capacity=10)
     assert refusal.status == 429
     assert 1 <= int(refusal.headers["Retry-After"]) <= 60
 
@@ -115,46 +129,52 @@ def test_a_full_queue_refuses_and_says_when_to_come_back():
 def test_more_than_the_queue_holds_is_too_large_rather_than_too_early():
     async def scenario(batcher):
         with pytest.raises(Refusal, match="send fewer") as refusal:
-            await batcher.decide(rows(*range(11)), timeout=5)
+            await batcher.decide(rows(*range(11)), timeout=60)
         return refusal.value.status
 
     assert run(scenario, capacity=10) == 413
 
 
 def test_what_could_not_be_answered_in_time_is_refused_at_once():
+    scorer = Scorer(0.1, held_from=1)
+
     async def scenario(batcher):
-        await batcher.decide(rows(*range(8)), timeout=5)  # 80 a second are known now
-        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5)) for _ in range(6)]
-        await asyncio.sleep(0.01)
+        await batcher.decide(rows(*range(8)), timeout=60)  # at most 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60)) for _ in range(6)]
+        await until(lambda: len(scorer.batches) == 2 and batcher.waiting == 40)
         with pytest.raises(Overloaded, match="in time"):
             await batcher.decide(rows(1), timeout=0.2)
+        scorer.go.set()
         await asyncio.gather(*tasks)
 
-    run(scenario, scorer=Scorer(0.1))
+    run(scenario, scorer=scorer)
 
 
 def test_what_is_being_scored_is_waited_for_too():
+    scorer = Scorer(0.1, held_from=1)
+
     async def scenario(batcher):
-        await batcher.decide(rows(*range(8)), timeout=5)  # 80 a second are known now
-        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=5)) for _ in range(2)]
-        await asyncio.sleep(0.02)
-        assert batcher.waiting == 8
+        await batcher.decide(rows(*range(8)), timeout=60)  # at most 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60)) for _ in range(2)]
+        await until(lambda: len(scorer.batches) == 2 and batcher.waiting == 8)
         with pytest.raises(Overloaded, match="in time"):
             await batcher.decide(rows(1), timeout=0.15)
+        scorer.go.set()
         await asyncio.gather(*tasks)
 
-    run(scenario, scorer=Scorer(0.1))
+    run(scenario, scorer=scorer)
 
 
 def test_a_late_answer_is_a_refusal_and_its_work_is_dropped():
-    scorer = Scorer(0.2)
+    scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(1), timeout=5))
-        await asyncio.sleep(0.05)
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=60))
+        await until(lambda: scorer.batches)
         with pytest.raises(Refusal, match="no answer within") as refusal:
             await batcher.decide(rows(2), timeout=0.05)
         assert batcher.waiting == 0
+        scorer.go.set()
         await first
         return refusal.value.status
 
@@ -163,16 +183,17 @@ def test_a_late_answer_is_a_refusal_and_its_work_is_dropped():
 
 
 def test_a_client_that_leaves_takes_its_work_along():
-    scorer = Scorer(0.1)
+    scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(1), timeout=5))
-        await asyncio.sleep(0.05)
-        left = asyncio.create_task(batcher.decide(rows(2), timeout=5))
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=60))
+        await until(lambda: scorer.batches)
+        left = asyncio.create_task(batcher.decide(rows(2), timeout=60))
         await asyncio.sleep(0)
         left.cancel()
+        scorer.go.set()
         await first
-        return await batcher.decide(rows(3), timeout=5)
+        return await batcher.decide(rows(3), timeout=60)
 
     assert run(scenario, scorer=scorer).score.tolist() == [3.0]
     assert [batch.tolist() for batch in scorer.batches] == [[[1.0]], [[3.0]]]
@@ -186,9 +207,9 @@ def test_a_failing_batch_fails_its_own_requests_and_no_others():
 
     async def scenario(batcher):
         with pytest.raises(ArithmeticError, match="below zero"):
-            await batcher.decide(rows(-1), timeout=5)
+            await batcher.decide(rows(-1), timeout=60)
         assert batcher.alive
-        return await batcher.decide(rows(4), timeout=5)
+        return await batcher.decide(rows(4), timeout=60)
 
     assert run(scenario, scorer=decide).score.tolist() == [4.0]
 
@@ -197,7 +218,7 @@ def test_closing_finishes_what_was_accepted():
     scorer = Scorer(0.03)
 
     async def scenario(batcher):
-        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=5)) for n in range(20)]
+        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=60)) for n in range(20)]
         await asyncio.sleep(0)
         await batcher.close()
         assert not batcher.alive
@@ -215,11 +236,11 @@ def test_a_refusal_for_want_of_room_is_held_back(monkeypatch):
         await sleep(0)
 
     async def scenario(batcher):
-        accepted = asyncio.create_task(batcher.decide(rows(1, 2), timeout=5))
+        accepted = asyncio.create_task(batcher.decide(rows(1, 2), timeout=60))
         await sleep(0)
         monkeypatch.setattr(asyncio, "sleep", noted)
         with pytest.raises(Overloaded):
-            await batcher.decide(rows(3), timeout=5)
+            await batcher.decide(rows(3), timeout=60)
         monkeypatch.setattr(asyncio, "sleep", sleep)
         return await accepted
 

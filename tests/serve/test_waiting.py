@@ -92,11 +92,11 @@ def test_an_explanation_has_the_time_of_any_request(serving, folder, until, monk
 
 def test_a_deadline():
     async def main():
-        deadline = Deadline(0.05)
+        deadline = Deadline(60)
         assert await deadline.keep(asyncio.sleep(0, "in time")) == "in time"
-        assert 0 < deadline.left <= 0.05
+        assert 0 < deadline.left <= 60
         with pytest.raises(TooLate, match="within 0"):
-            await deadline.keep(asyncio.sleep(10))
+            await Deadline(0.05).keep(asyncio.Event().wait())
 
     asyncio.run(main())
 

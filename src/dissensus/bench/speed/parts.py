@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import torch
 
 from dissensus.bench.speed.accuracy import measure_accuracy
+from dissensus.bench.speed.beside_others import measure_beside_others
 from dissensus.bench.speed.decoding import measure_decoding
 from dissensus.bench.speed.growth import measure_growth
 from dissensus.bench.speed.paper_table import measure_table, measure_table_row
@@ -30,6 +31,7 @@ PARTS: Mapping[str, Measure] = {
     "growth": measure_growth,
     "rivals": measure_rivals,
     "startup": measure_startup,
+    "beside-others": measure_beside_others,
     "accuracy": measure_accuracy,
     "trajectory": measure_trajectory,
     "table-row": measure_table_row,
@@ -39,7 +41,7 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "rivals", "startup"),
+    "cuda": ("single", "rivals", "startup", "beside-others"),
 }
 """What is measured on the other device alone."""
 

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from types import TracebackType
 from typing import Any, Self
 
@@ -36,14 +36,20 @@ class Worker(AbstractContextManager["Worker"]):
 
     def ask(self, do: str, **arguments: Any) -> Any:
         """What the process answers to a request."""
+        self.send(do, **arguments)
+        return self.answer(do)
+
+    def send(self, do: str, **arguments: Any) -> None:
+        """Sends a request; :meth:`answer` waits for what is answered."""
         assert self.process.stdin is not None
-        assert self.process.stdout is not None
-        try:
+        with suppress(BrokenPipeError):  # there will be no answer, and the process has said why
             self.process.stdin.write(json.dumps({"do": do, **arguments}) + "\n")
             self.process.stdin.flush()
-            line = self.process.stdout.readline()
-        except BrokenPipeError:
-            line = ""
+
+    def answer(self, do: str) -> Any:
+        """What the process answers to the request that was sent."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
         if not line:
             assert self.process.stderr is not None
             said = self.process.stderr.read().strip().splitlines()
