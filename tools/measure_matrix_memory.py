@@ -15,8 +15,8 @@ import torch
 
 from dissensus.evaluation import environment, write_record
 from dissensus.likelihood import log_likelihoods
-from dissensus.models import build_vae, initialise
-from dissensus.posterior import WeightDraws
+from dissensus.models import build_vae
+from dissensus.posterior import PartDraws, WeightDraws
 from dissensus.seeding import torch_stream
 
 N, M, K = 10_000, 50, 64
@@ -42,12 +42,13 @@ def random_draws(vae: torch.nn.Module) -> WeightDraws:
     """M unrelated sets of weights with one encoder: what they are does not matter here."""
     stacks: dict[str, list[torch.Tensor]] = {}
     for draw in range(M):
-        initialise(vae, torch_stream(draw, "weights"))
+        vae.initialise_(torch_stream(draw, "weights"))
         for name, parameter in vae.decoder.named_parameters():
             stacks.setdefault(name, []).append(parameter.detach().clone())
     encoder = {name: parameter.detach()[None] for name, parameter in vae.encoder.named_parameters()}
     zeros = np.zeros(M, dtype=np.int64)
-    return WeightDraws({n: torch.stack(t) for n, t in stacks.items()}, encoder, zeros, zeros, np.arange(M))
+    decoder = PartDraws({n: torch.stack(t) for n, t in stacks.items()}, np.arange(M))
+    return WeightDraws({"decoder": decoder, "encoder": PartDraws(encoder, zeros)}, zeros, np.arange(M))
 
 
 def resident_mib(field: str) -> float:

@@ -79,8 +79,7 @@ def _observation(shape: tuple[int, ...]) -> str:
 
 def _of_draws(draws: WeightDraws) -> dict[str, str]:
     """The digest of each part's weights, in the order of their names."""
-    parts = {"decoder": draws.decoder, "encoder": draws.encoder}
-    return {f"draws of the {part}": _digest(*_stacks(stacks)) for part, stacks in parts.items()}
+    return {f"draws of the {part}": _digest(*_stacks(own.stacks)) for part, own in draws.parts.items()}
 
 
 def _stacks(stacks: Mapping[str, Any]) -> list[NDArray[Any]]:

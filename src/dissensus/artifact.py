@@ -33,7 +33,7 @@ from dissensus._version import __version__
 from dissensus.atomic import atomic_folder, present
 from dissensus.errors import ArtifactError, brief, not_written
 from dissensus.lock import Claim
-from dissensus.posterior import Diagnostics, WeightDraws
+from dissensus.posterior import Diagnostics, PartDraws, WeightDraws
 
 __all__ = ["Artifact", "claim_folder", "is_replaceable", "read_artifact", "write_artifact"]
 
@@ -220,19 +220,24 @@ def _plain(values: Mapping[str, Any]) -> Any:
 
 
 def _pack_draws(draws: WeightDraws) -> dict[str, torch.Tensor]:
-    packed = {f"decoder/{name}": stack[:].contiguous() for name, stack in draws.decoder.items()}
-    packed |= {f"encoder/{name}": stack[:].contiguous() for name, stack in draws.encoder.items()}
-    packed |= {
-        name: torch.from_numpy(array)
-        for name, array in (("encoder_of", draws.encoder_of), ("chain", draws.chain), ("epoch", draws.epoch))
-    }
+    """Weights as ``part/name``, and which of them a draw has as ``part_of``, where each has not its own."""
+    packed = {"chain": torch.from_numpy(draws.chain), "epoch": torch.from_numpy(draws.epoch)}
+    for part, own in draws.parts.items():
+        packed |= {f"{part}/{name}": stack.contiguous() for name, stack in own.stacks.items()}
+        if not np.array_equal(own.of, np.arange(len(draws))):
+            packed[f"{part}_of"] = torch.from_numpy(own.of)
     return packed
 
 
 def _unpack_draws(tensors: Mapping[str, torch.Tensor], diagnostics: Diagnostics) -> WeightDraws:
+    chain, epoch = (tensors[name].numpy() for name in ("chain", "epoch"))
+    stacks: dict[str, dict[str, torch.Tensor]] = {}
+    for key, tensor in tensors.items():
+        part, slash, name = key.partition("/")
+        if slash:
+            stacks.setdefault(part, {})[name] = tensor
+    each_its_own = torch.arange(len(chain))
     parts = {
-        part: {n.removeprefix(f"{part}/"): t for n, t in tensors.items() if n.startswith(f"{part}/")}
-        for part in ("decoder", "encoder")
+        part: PartDraws(own, tensors.get(f"{part}_of", each_its_own).numpy()) for part, own in stacks.items()
     }
-    encoder_of, chain, epoch = (tensors[name].numpy() for name in ("encoder_of", "chain", "epoch"))
-    return WeightDraws(parts["decoder"], parts["encoder"], encoder_of, chain, epoch, diagnostics)
+    return WeightDraws(parts, chain, epoch, diagnostics)

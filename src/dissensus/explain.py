@@ -28,9 +28,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.decisions import rounded
-from dissensus.models import VAE
-from dissensus.models.inputs import unit_scale
-from dissensus.posterior import WeightDraws, load_weights
+from dissensus.likelihood.workspace import Weights
+from dissensus.models import GenerativeModel, LatentModel
+from dissensus.posterior import WeightDraws, load_draw
 from dissensus.scores import SCORES, FittedScore, Fused, Score
 from dissensus.seeding import numpy_stream
 from dissensus.torch_threads import torch_threads
@@ -85,7 +85,7 @@ class Explanation:
     neighbour_distances: NDArray[np.float64]
     """(k,), in latent units: 1 is a standard deviation of the prior."""
     statistics: Mapping[str, Standing]
-    """By name, as in ``dissensus.scores.SCORES`` and ``dissensus.likelihood.STATISTICS``."""
+    """By name, as in ``dissensus.scores.SCORES`` and ``dissensus.models.OBSERVED``."""
     columns: tuple[str, ...] | None = None
     """The names of a table's columns, if they are known."""
     surprises: Mapping[str, float] = field(default_factory=dict)
@@ -127,14 +127,14 @@ class Examples:
     inputs: NDArray[Any]
     """(E, H, W, C) or (E, D), as they were given."""
     codes: NDArray[np.float32]
-    """(E, Z): means of q(z|x) under the first encoder."""
+    """(E, F): the model's features of them under the first draw, such as the means of q(z|x)."""
 
     @classmethod
     def choose(
         cls,
         inputs: NDArray[Any],
         data: Tensor,
-        vae: VAE,
+        model: GenerativeModel,
         draws: WeightDraws,
         *,
         count: int,
@@ -149,7 +149,7 @@ class Examples:
         count = min(count, len(inputs), largest)
         chosen = np.sort(numpy_stream(seed, "examples").permutation(len(inputs))[:count])
         kept = data[torch.from_numpy(chosen)]
-        return cls(inputs[chosen], first_codes(vae, draws, kept, device=device))
+        return cls(inputs[chosen], first_codes(model, draws, kept, device=device))
 
     def nearest(
         self, codes: NDArray[np.float32], count: int
@@ -173,37 +173,38 @@ class Views(NamedTuple):
 
 
 def views(
-    vae: VAE,
+    model: GenerativeModel,
     draws: WeightDraws,
     data: Tensor,
     *,
     reconstructions: int,
     device: torch.device | str = "cpu",
 ) -> Views:
-    """Disagreement and reconstructions of inputs ``data`` (N, *S), at each draw's own mean of q(z|x).
+    """Disagreement and reconstructions of inputs ``data`` (N, *S), as each draw observes them.
 
-    The R draws that reconstruct are spread evenly over all of them, and so over the chains.
+    The R draws that reconstruct are spread evenly over all of them, and so over the chains. A model that
+    tells no terms, or does not reconstruct, has zeros for the first, and none of the second.
     """
     device = torch.device(device)
-    vae = copy.deepcopy(vae).to(device)
-    shown = _spread(len(draws), reconstructions)
+    model = copy.deepcopy(model).to(device)
+    shown = _spread(len(draws), reconstructions) if isinstance(model, LatentModel) else ()
     maps, pictures = [], []
     with torch.inference_mode(), torch_threads(1):  # tiles are too small to be divided
+        weights = Weights(model, draws, device)
         for start in range(0, len(data), TILE):
-            tile = unit_scale(data[start : start + TILE].to(device))
-            terms: list[Tensor] = [torch.empty(0)] * len(draws)
+            tile = model.read(data[start : start + TILE].to(device))
+            terms: list[Tensor] = [torch.zeros(())] * len(draws)
             means: dict[int, Tensor] = {}
-            for encoder, own_draws in draws.by_encoder():
-                load_weights(vae.encoder, draws.encoder_weights(encoder))
-                z, _ = vae.encode(tile)
-                for draw in own_draws.tolist():
-                    load_weights(vae.decoder, draws.decoder_weights(draw))
-                    parameters = vae.decode(z)
-                    own = vae.observation.log_prob_terms(tile, parameters).double()
+            for group in draws.sharing(model.inference):
+                weights.load(int(group[0]), model.inference)
+                inferred = model.infer(tile)
+                for draw in group.tolist():
+                    weights.load(draw)
+                    own = model.observe(tile, inferred).get("terms", torch.zeros_like(tile)).double()
                     # The channels of a pixel are one place.
                     terms[draw] = own.sum(1) if own.ndim == 4 else own
-                    if draw in shown:
-                        means[draw] = _channels_last(vae.observation.mean(parameters))
+                    if draw in shown and isinstance(model, LatentModel):
+                        means[draw] = _channels_last(model.reconstruct(tile, inferred))
             maps.append(torch.stack(terms).std(0, correction=0).cpu().numpy())
             empty = _channels_last(tile)[:, None][:, :0]
             seen = torch.stack([means[draw] for draw in shown], dim=1) if shown else empty
@@ -225,18 +226,18 @@ def occlusion(rows: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float
 
 
 def first_codes(
-    vae: VAE, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
+    model: GenerativeModel, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
 ) -> NDArray[np.float32]:
-    """The means (N, Z) of q(z|x) under the first encoder."""
+    """The model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
     device = torch.device(device)
-    encoder = copy.deepcopy(vae).to(device)
-    load_weights(encoder.encoder, draws.encoder_weights(0))
-    codes = np.empty((len(data), vae.latent_size), np.float32)
+    own = copy.deepcopy(model).to(device)
+    load_draw(own, draws, 0)
     with torch.inference_mode(), torch_threads(1):
-        for start in range(0, len(data), TILE):
-            mean, _ = encoder.encode(unit_scale(data[start : start + TILE].to(device)))
-            codes[start : start + TILE] = mean.float().cpu().numpy()
-    return codes
+        parts = [
+            own.features(own.read(data[start : start + TILE].to(device))).float().cpu().numpy()
+            for start in range(0, max(1, len(data)), TILE)
+        ]
+    return np.concatenate(parts)
 
 
 def statistics_of(

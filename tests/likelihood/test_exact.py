@@ -7,7 +7,7 @@ from scipy import stats
 from torch import nn
 
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.likelihood.importance import importance_log_likelihood, importance_samples
+from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models import VAE, Gaussian, build_vae
 
 D, Z, SIGMA = 5, 2, 0.8

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from dissensus.likelihood import log_likelihoods
-from dissensus.likelihood.importance import importance_log_likelihood, importance_samples
+from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.likelihood.reduced import TOLERANCE, ReducedScorer
 from dissensus.likelihood.rows import AHEAD
 from dissensus.likelihood.scorer import ReferenceScorer, compiled_scorer, tile_scorer

@@ -7,7 +7,7 @@ from typing import Any
 
 from dissensus.data import image_statistic_names
 from dissensus.errors import ArtifactError
-from dissensus.likelihood import STATISTICS
+from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, SUM, Fused
 
 __all__ = ["fused_from_config", "fused_score", "fused_statistics", "fused_to_config"]
@@ -59,7 +59,7 @@ def fused_to_config(fused: Fused) -> dict[str, Any]:
 def fused_from_config(config: Mapping[str, Any], shape: Sequence[int]) -> Fused:
     """The inverse, for a detector of inputs (H, W, C) or (D,)."""
     names: Sequence[Any] = config["statistics"]
-    known = {*SCORES, *STATISTICS, *fused_statistics(shape)}
+    known = {*SCORES, *OBSERVED, *fused_statistics(shape)}
     unknown = [name for name in names if not isinstance(name, str) or name not in known]
     if unknown:
         raise ArtifactError(

@@ -19,7 +19,6 @@ from dissensus.data.table_encoder import NumberColumn, TableEncoder
 from dissensus.errors import ArtifactError
 from dissensus.models import parameter_shapes
 from dissensus.posterior import WeightDraws
-from dissensus.posterior.draws import Stack
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -45,7 +44,7 @@ def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
         raise ArtifactError("its seed or noise_floor is no number: save it anew")
     _check_counts(draws)
     # Every layer has a weight of its own: a longer list could not be told from an endless one.
-    if len(model.get("widths") or ()) > len(draws.decoder):
+    if len(model.get("widths") or ()) > len(draws.parts["decoder"].stacks):
         raise ArtifactError("the draws are not of this decoder: it has more layers than they")
     shapes = parameter_shapes(model)
     if shapes is not None:
@@ -99,30 +98,28 @@ def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:
 
 
 def _check_counts(draws: WeightDraws) -> None:
-    of, M = draws.encoder_of, len(draws)
-    for numbers in (of, draws.chain, draws.epoch):
+    M = len(draws)
+    if set(draws.parts) != {"decoder", "encoder"}:
+        raise ArtifactError("its draws are not those of an encoder and a decoder: save it anew")
+    for numbers in (draws.chain, draws.epoch, *(part.of for part in draws.parts.values())):
         if numbers.dtype != np.int64 or numbers.shape != (M,) or not M:
             raise ArtifactError("its lists of chains, epochs and encoders do not match: save it anew")
-    # All of 0, 1, …, E − 1 occur; the bound on E comes first, so that no long list is made for a wild number.
-    if of.min() < 0 or of.max() >= M or len(np.unique(of)) != of.max() + 1:
-        raise ArtifactError("its draws name encoders that are not there: save it anew")
+    for part in draws.parts.values():
+        # All of 0, 1, …, E − 1 occur; the bound on E comes first, so that no long list is made for a wild
+        # number.
+        if part.of.min() < 0 or part.of.max() >= M or len(np.unique(part.of)) != part.of.max() + 1:
+            raise ArtifactError("its draws name encoders that are not there: save it anew")
 
 
 def _check_shapes(
     draws: WeightDraws, encoder: Mapping[str, tuple[int, ...]], decoder: Mapping[str, tuple[int, ...]]
 ) -> None:
-    encoders = int(draws.encoder_of.max()) + 1
-    for network, stacks, shapes, count in (
-        ("encoder", draws.encoder, encoder, encoders),
-        ("decoder", draws.decoder, decoder, len(draws)),
-    ):
-        if {name: (count, *shape) for name, shape in shapes.items()} != _shapes(stacks):
+    for network, shapes in (("encoder", encoder), ("decoder", decoder)):
+        own = draws.parts[network]
+        count = int(own.of.max()) + 1
+        found = {name: tuple(stack.shape) for name, stack in own.stacks.items()}
+        if {name: (count, *shape) for name, shape in shapes.items()} != found:
             raise ArtifactError(f"the draws are not of this {network}: pass the networks it was fitted with")
-        for name, stack in stacks.items():
-            weights = stack[:]
+        for name, weights in own.stacks.items():
             if weights.dtype != torch.float32 or not torch.isfinite(weights).all():
                 raise ArtifactError(f"the {network}'s {name} holds what is no number: save it anew")
-
-
-def _shapes(stacks: Mapping[str, Stack]) -> dict[str, tuple[int, ...]]:
-    return {name: tuple(stack[:].shape) for name, stack in stacks.items()}

@@ -11,7 +11,7 @@ from torch import Tensor
 
 from dissensus.latent.mixture import mixture_samples
 from dissensus.likelihood import log_likelihoods
-from dissensus.models import VAE
+from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
 from dissensus.scores import Score, ess_disagreement
 from dissensus.seeding import stream_seed
@@ -20,7 +20,7 @@ __all__ = ["expected_disagreement"]
 
 
 def expected_disagreement(
-    vae: VAE,
+    model: LatentModel,
     draws: WeightDraws,
     z: Tensor,
     *,
@@ -49,9 +49,9 @@ def expected_disagreement(
         points = z[start : start + block]
         # A stream for each block: what a point gets does not depend on the blocks after its own.
         x = mixture_samples(
-            vae, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
+            model, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
         )
-        matrix = log_likelihoods(vae, draws, x.flatten(0, 1), samples=samples, seed=seed, device=device)
+        matrix = log_likelihoods(model, draws, x.flatten(0, 1), samples=samples, seed=seed, device=device)
         values[start : start + block] = score(matrix.values).reshape(len(points), inputs).mean(axis=1)
         if on_block is not None:
             on_block(len(points))

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.models import VAE
-from dissensus.posterior import WeightDraws, load_weights
+from dissensus.models import LatentModel
+from dissensus.posterior import WeightDraws, load_draw
 from dissensus.seeding import torch_stream
 from dissensus.torch_threads import threads_for, torch_threads
 
@@ -18,7 +18,7 @@ __all__ = ["mixture_samples"]
 
 @torch.no_grad()
 def mixture_samples(
-    vae: VAE,
+    model: LatentModel,
     draws: WeightDraws,
     z: Tensor,
     *,
@@ -34,19 +34,19 @@ def mixture_samples(
     """
     if inputs < 1:
         raise SettingsError(f"inputs must be at least 1, got {inputs}")
-    if z.ndim != 2 or z.shape[1] != vae.latent_size:
-        raise DataError(f"z must be of shape (points, {vae.latent_size}), not {tuple(z.shape)}")
+    if z.ndim != 2 or z.shape[1] != model.latent_size:
+        raise DataError(f"z must be of shape (points, {model.latent_size}), not {tuple(z.shape)}")
     device = torch.device(device)
-    decoder = copy.deepcopy(vae).to(device)
+    own = copy.deepcopy(model).to(device)
     generator = torch_stream(seed, "latent mixture", device=device)
     points = z.to(device, torch.float32).repeat_interleave(inputs, dim=0)
     chosen = torch.randint(len(draws), (len(points),), generator=generator, device=device)
-    samples = torch.empty(len(points), *vae.input_shape, device=device)
-    weights = sum(parameter.numel() for parameter in decoder.decoder.parameters())
+    samples = torch.empty(len(points), *model.input_shape, device=device)
+    weights = sum(parameter.numel() for parameter in own.parameters())
     with torch_threads(threads_for(weights * len(points) // len(draws))):
         for draw in range(len(draws)):
             rows = (chosen == draw).nonzero()[:, 0]
             if len(rows):
-                load_weights(decoder.decoder, draws.decoder_weights(draw))
-                samples[rows] = decoder.observation.sample(decoder.decode(points[rows]), generator)
-    return samples.view(len(z), inputs, *vae.input_shape)
+                load_draw(own, draws, draw)
+                samples[rows] = own.sample(points[rows], generator)
+    return samples.view(len(z), inputs, *model.input_shape)

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from dissensus.atomic import atomic_path
 from dissensus.errors import CheckpointError, not_written
-from dissensus.models import VAE
+from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws
 from dissensus.posterior.checkpoint import fingerprint
 
@@ -29,7 +29,7 @@ class FinishedRows:
     def __init__(
         self,
         folder: str | Path,
-        vae: VAE,
+        model: GenerativeModel,
         draws: WeightDraws,
         data: Tensor,
         *,
@@ -43,12 +43,11 @@ class FinishedRows:
         except OSError as error:
             raise CheckpointError(f"the folder {self.folder} cannot be made: {error.strerror}") from error
         # What is frozen is no part of a draw, and of a user's own networks only their description is known.
-        frozen = {name: p for name, p in vae.named_parameters() if not p.requires_grad}
-        rest = frozen | dict(vae.named_buffers())
+        frozen = {name: p for name, p in model.named_parameters() if not p.requires_grad}
+        rest = frozen | dict(model.named_buffers())
         self.common = fingerprint(
             {
-                "network": str(vae),
-                "observation": vae.observation.to_config(),
+                "model": str(model),
                 "samples": samples,
                 "seed": seed,
                 "device": device.type,
@@ -82,11 +81,9 @@ class FinishedRows:
             raise not_written(path, error) from error
 
     def _path(self, draw: int) -> Path:
-        decoder = self.draws.decoder_weights(draw)
-        encoder = self.draws.encoder_weights(int(self.draws.encoder_of[draw]))
-        weights = fingerprint(
-            {"decoder": list(decoder), "encoder": list(encoder)}, *decoder.values(), *encoder.values()
-        )
+        own = {part: self.draws.weights(part, draw) for part in self.draws.parts}
+        tensors = [tensor for part in own.values() for tensor in part.values()]
+        weights = fingerprint({part: list(named) for part, named in own.items()}, *tensors)
         name = hashlib.sha256(f"{self.common} {weights}".encode()).hexdigest()
         return self.folder / f"{name[:32]}.safetensors"
 

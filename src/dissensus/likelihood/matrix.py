@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -15,16 +16,24 @@ from dissensus.errors import SettingsError
 from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.rows import Rows
-from dissensus.likelihood.scorer import MakeScorer, tile_scorer, tile_shape
-from dissensus.likelihood.tiles import tile_ranges
 from dissensus.likelihood.workspace import workspace
-from dissensus.models import VAE
+from dissensus.models import GenerativeModel, Scorer
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
+from dissensus.tiles import tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["LogLikelihoods", "log_likelihoods", "noise_floor"]
+__all__ = ["LogLikelihoods", "MakeScorer", "log_likelihoods", "noise_floor"]
+
+
+MakeScorer: TypeAlias = Callable[[Any, Tensor], Scorer]
+"""From a model and noise (K, noise_size) on the same device."""
+
+
+def own_scorer(model: GenerativeModel, noise: Tensor) -> Scorer:
+    """The model's own."""
+    return model.scorer(noise)
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class LogLikelihoods:
 
 
 def log_likelihoods(
-    vae: VAE,
+    model: GenerativeModel,
     draws: WeightDraws,
     data: Tensor,
     *,
@@ -51,7 +60,7 @@ def log_likelihoods(
     device: torch.device | str = "cpu",
     checkpoint: str | Path | None = None,
     on_tile: Callable[[int], None] | None = None,
-    scorer: MakeScorer = tile_scorer,
+    scorer: MakeScorer = own_scorer,
 ) -> LogLikelihoods:
     """The matrix (M, N) for inputs ``data`` (N, *S), uint8 or float, with K = ``samples`` importance samples.
 
@@ -59,17 +68,21 @@ def log_likelihoods(
     are worked on in tiles of one fixed shape: what an input gets depends on nothing but itself. Memory is
     bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
     number of (draw, input) pairs just finished. With ``checkpoint``, a folder, every finished draw is kept
-    there, and the same call made again goes on where it stopped, to the same numbers.
+    there, and the same call made again goes on where it stopped, to the same numbers. ``scorer`` makes
+    another way to score tiles than the model's own.
+
+    A model whose log-likelihood is exact has no samples: K is then 1.
     """
     if samples < 1:
         raise SettingsError(f"samples must be at least 1, got {samples}")
     device = torch.device(device)
-    noise = torch.randn(samples, vae.latent_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    tile, _ = tile_shape(vae, noise)
+    samples = samples if model.noise_size else 1
+    noise = torch.randn(samples, model.noise_size, generator=torch_stream(seed, "scoring noise")).to(device)
+    tile = model.tile(device, samples)
     finished = (
         None
         if checkpoint is None
-        else FinishedRows(checkpoint, vae, draws, data, samples=samples, seed=seed, device=device)
+        else FinishedRows(checkpoint, model, draws, data, samples=samples, seed=seed, device=device)
     )
     values, errors = (torch.empty(len(draws), len(data), dtype=torch.float64) for _ in range(2))
     missing = set(range(len(draws) if len(data) else 0))
@@ -84,19 +97,19 @@ def log_likelihoods(
     def scored(own_draws: Sequence[int], inputs: slice) -> Iterator[tuple[int, int]]:
         """Fills in some draws of some inputs; yields a draw and how many more of its inputs are done."""
         with (
-            workspace(vae, device) as own,  # first: what is made in inference mode can be used nowhere else
+            workspace(model, device) as own,  # first: what is made in inference mode can be used nowhere else
             torch.inference_mode(),
             full_precision(),
         ):
-            rows = Rows(own, draws, data[inputs], noise, tile=tile, scorer=scorer)
+            rows = Rows(own, draws, data[inputs], noise, tile=tile, scorer=scorer(own, noise))
             for draw, count, row in rows.scored(own_draws):
                 if row is not None:
                     values[draw, inputs], errors[draw, inputs] = row
                 yield draw, count
 
-    by_encoder = [draw for _, own in draws.by_encoder() for draw in own.tolist() if draw in missing]
-    left = dict.fromkeys(by_encoder, len(data))
-    for draw, count in _shared(scored, by_encoder, len(data), tile, device):
+    in_groups = [draw for own in draws.sharing(model.inference) for draw in own.tolist() if draw in missing]
+    left = dict.fromkeys(in_groups, len(data))
+    for draw, count in _shared(scored, in_groups, len(data), tile, device):
         left[draw] -= count
         if finished is not None and not left[draw]:
             finished.save(draw, values[draw], errors[draw])
@@ -106,7 +119,7 @@ def log_likelihoods(
 
 
 def noise_floor(
-    vae: VAE,
+    model: GenerativeModel,
     draws: WeightDraws,
     data: Tensor,
     *,
@@ -116,11 +129,13 @@ def noise_floor(
 ) -> float:
     """How far one draw's log-likelihoods move, in nats, when only the noise changes: less is no disagreement.
 
-    The root mean square difference between two noises over √2, for the last draw.
+    The root mean square difference between two noises over √2, for the last draw; 0 where there is no noise.
     """
+    if not model.noise_size:
+        return 0.0
     last = draws.select(np.array([len(draws) - 1]))
     first, second = (
-        log_likelihoods(vae, last, data, samples=samples, seed=other, device=device).values
+        log_likelihoods(model, last, data, samples=samples, seed=other, device=device).values
         for other in (seed, seed + 1)
     )
     return float(np.sqrt(np.mean((first - second) ** 2) / 2))

@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.likelihood.tiles import filled, slices, tile_ranges
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.models.vae import LOG_STD_RANGE
 from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
+from dissensus.tiles import filled, slices, tile_ranges
 from dissensus.torch_threads import usable_threads
 
 __all__ = ["likelihood_regret"]

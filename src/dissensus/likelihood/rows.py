@@ -10,50 +10,51 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dissensus.likelihood.scorer import MakeScorer, ReferenceScorer, TileScorer
-from dissensus.likelihood.tiles import filled, slices
-from dissensus.likelihood.workspace import on_device, use_weights
-from dissensus.models import VAE
-from dissensus.models.inputs import unit_scale
+from dissensus.likelihood.workspace import Weights, on_device
+from dissensus.models import GenerativeModel, Inferred, PlainScorer, Scorer
 from dissensus.posterior import WeightDraws
+from dissensus.tiles import filled, slices
 
 __all__ = ["Rows"]
 
 # Draws that are begun before the first of them is waited for: a GPU should never be without work.
 AHEAD = {"cpu": 0, "cuda": 1}
-# Decodings of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads
-# waiting, and so what surrounds the decoding of a tile is done for many of them.
+# Samples of the tiles that are scored in one call. On a CPU whatever Python does keeps other threads
+# waiting, and so what surrounds the work on a tile is done for many of them.
 CALL_ROWS = {"cpu": 1024, "cuda": 1}
 CALL_NUMBERS = 1 << 20  # of these inputs, so that large images are not made floats all at once
 
 
 class Row(NamedTuple):
-    """What there is of a draw: its inputs' encodings, mean and log σ (2, n, Z), and what was found (2, n)."""
+    """What there is of a draw: what was inferred of its inputs, and what was found (2, n)."""
 
     draw: int
-    codes: Tensor
+    inferred: Inferred
     found: Tensor
     """log p̂ and its error, in float64 and on the device until they are fetched."""
 
 
 class Rows:
-    """The rows of inputs ``data`` (n, *S), n > 0, made by networks that nobody else uses meanwhile."""
+    """The rows of inputs ``data`` (n, *S), n > 0, made by a model that nobody else uses meanwhile."""
 
     def __init__(
-        self, vae: VAE, draws: WeightDraws, data: Tensor, noise: Tensor, *, tile: int, scorer: MakeScorer
+        self,
+        model: GenerativeModel,
+        draws: WeightDraws,
+        data: Tensor,
+        noise: Tensor,
+        *,
+        tile: int,
+        scorer: Scorer,
     ) -> None:
-        self.vae, self.draws, self.data, self.tile, self.device = vae, draws, data, tile, noise.device
-        inputs = min(
-            CALL_ROWS.get(self.device.type, 1) // len(noise), CALL_NUMBERS // math.prod(vae.input_shape)
-        )
+        self.model, self.draws, self.data, self.tile, self.device = model, draws, data, tile, noise.device
+        samples, numbers = max(1, len(noise)), math.prod(model.input_shape)
+        inputs = min(CALL_ROWS.get(self.device.type, 1) // samples, CALL_NUMBERS // numbers)
         self.size = tile * max(1, inputs // tile)
-        self.scorer, self.reference = scorer(vae, noise), ReferenceScorer(vae, noise)
-        # Found once: to go through a network's modules takes longer than to copy their weights.
-        self.encoder_parameters = dict(vae.encoder.named_parameters())
-        self.decoder_parameters = dict(vae.decoder.named_parameters())
-        self.encoder: int | None = None
-        self.codes = torch.empty(0)
-        self.only: tuple[Tensor, ...] | None = None  # what is scored, where one call takes all of it
+        self.scorer, self.plain = scorer, PlainScorer(model, noise)
+        self.weights = Weights(model, draws, self.device)
+        self.inferred: Inferred | None = None
+        self.only: tuple[Tensor, Inferred] | None = None  # what is scored, where one call takes all of it
 
     def scored(self, draws: Iterable[int]) -> Iterator[tuple[int, int, Tensor | None]]:
         """Yields a draw, how many more of its inputs are done, and with the last of them its row (2, n)."""
@@ -69,55 +70,47 @@ class Rows:
             yield row.draw, last, self._fetched(row)
 
     def _begin(self, draw: int) -> Row:
-        """Gives the networks a draw's weights; its row, still empty."""
-        encoder = int(self.draws.encoder_of[draw])
-        if self.encoder != encoder:
-            self.encoder, self.only = encoder, None
-            use_weights(self.encoder_parameters, self.draws.encoder_weights(encoder), self.device)
-            self.codes = torch.cat(
-                [
-                    torch.stack(self.vae.encode(self._inputs(self.data[rows])))[:, : rows.stop - rows.start]
-                    for rows in slices(slice(0, len(self.data)), self.tile)
-                ],
-                dim=1,
-            )
-        use_weights(self.decoder_parameters, self.draws.decoder_weights(draw), self.device)
+        """Gives the model a draw's weights; its row, still empty."""
+        if self.weights.load(draw, self.model.inference) or self.inferred is None:
+            self.only = None
+            tiles = [
+                self.model.infer(self._inputs(self.data[rows]))
+                for rows in slices(slice(0, len(self.data)), self.tile)
+            ]
+            self.inferred = tuple(torch.cat(parts)[: len(self.data)] for parts in zip(*tiles, strict=True))
+        self.weights.load(draw)
         self.scorer.load()
-        return Row(draw, self.codes, torch.empty(2, len(self.data), dtype=torch.float64, device=self.device))
+        found = torch.empty(2, len(self.data), dtype=torch.float64, device=self.device)
+        return Row(draw, self.inferred, found)
 
     def _fill(self, row: Row) -> Iterator[int]:
         """Fills in the row just begun; yields how many inputs were done at once, after all but the last."""
         for rows in slices(slice(0, len(self.data)), self.size):
             if rows.start:
                 yield self.size
-            tiles = self.only or self._tiles(self.data[rows], row.codes[:, rows])
+            tiles = self.only or self._tiles(self.data[rows], tuple(part[rows] for part in row.inferred))
             if len(self.data) <= self.size:
                 self.only = tiles
-            row.found[:, rows] = _scored(self.scorer, *tiles)[:, : rows.stop - rows.start]
+            row.found[:, rows] = torch.stack(self.scorer(*tiles))[:, : rows.stop - rows.start]
 
     def _fetched(self, row: Row) -> Tensor:
-        """What was found, on the CPU; what the scorer could not tell is scored by the plain one first."""
+        """What was found, on the CPU; what the scorer could not tell is scored by the model itself first."""
         found = row.found.cpu()
-        if isinstance(self.scorer, ReferenceScorer):
+        if isinstance(self.scorer, PlainScorer):
             return found
         lost = (~found[0].isfinite()).nonzero()[:, 0]
         if len(lost):
-            use_weights(self.decoder_parameters, self.draws.decoder_weights(row.draw), self.device)
+            self.weights.load(row.draw)
             for rows in slices(slice(0, len(lost)), self.size):
                 own = lost[rows]
-                x, codes = self.data[own.to(self.data.device)], row.codes[:, own.to(self.device)]
-                found[:, own] = _scored(self.reference, *self._tiles(x, codes))[:, : len(x)].cpu()
+                x = self.data[own.to(self.data.device)]
+                tiles = self._tiles(x, tuple(part[own.to(self.device)] for part in row.inferred))
+                found[:, own] = torch.stack(self.plain(*tiles))[:, : len(x)].cpu()
         return found
 
-    def _tiles(self, x: Tensor, codes: Tensor) -> tuple[Tensor, ...]:
-        """Inputs that are scored at once, with their encodings: in whole tiles."""
-        mean, log_std = (filled(code, self.tile) for code in codes)
-        return self._inputs(x), mean, log_std
+    def _tiles(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Inferred]:
+        """Inputs that are scored at once, with what was inferred of them: in whole tiles."""
+        return self._inputs(x), tuple(filled(part, self.tile) for part in inferred)
 
     def _inputs(self, x: Tensor) -> Tensor:
-        return unit_scale(on_device(filled(x, self.tile), self.device))
-
-
-def _scored(scorer: TileScorer, x: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
-    """log p̂ and its error (2, n)."""
-    return torch.stack(scorer(x, mean, log_std))
+        return self.model.read(on_device(filled(x, self.tile), self.device))

@@ -1,13 +1,10 @@
-"""Statistics of inputs under the draws that cost one decoding a draw: of latents, reconstructions, pixels."""
+"""What a model tells of inputs beside their likelihood, folded over the draws to one number an input each."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from itertools import chain
-from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,77 +12,51 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.likelihood.full_precision import full_precision
-from dissensus.likelihood.tiles import filled, slices, tile_ranges
-from dissensus.likelihood.workspace import on_device, use_weights, workspace
-from dissensus.models import VAE
-from dissensus.models.inputs import unit_scale
+from dissensus.likelihood.workspace import Weights, on_device, workspace
+from dissensus.models import GenerativeModel, Observed
 from dissensus.posterior import WeightDraws
 from dissensus.side_by_side import side_by_side
+from dissensus.tiles import filled, slices, tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["STATISTICS", "Statistic", "input_statistics"]
+__all__ = ["input_statistics"]
 
-# Inputs in one call of a network; of images few, as a single one pays for a whole tile: with 64 it would take
-# 2.4 times as long to score, and many no less. Draws are gone through once for each block of tiles, for all
-# dimensions of whose inputs moments are kept: 36 bytes for each of these numbers.
-CPU_IMAGE_ROWS = 8
-CPU_VECTOR_ROWS = 64
-GPU_ROWS = 4096
+# Draws are gone through once for each block of tiles, for all dimensions of whose inputs moments are kept: 36
+# bytes for each of these numbers.
 BLOCK_NUMBERS = 1 << 20
 
 
-@dataclass(frozen=True)
-class Statistic:
-    """What there is to know about a statistic before using it."""
-
-    description: str
-    tails: Literal["upper", "both"]
-    """Where outliers are found: among high values, or among low ones too."""
-
-
-STATISTICS: Mapping[str, Statistic] = MappingProxyType(
-    {
-        "latent-norm": Statistic("log of the squared length of the encoding, log ‖μ_z‖²", "both"),
-        "latent-scale": Statistic("log volume of the encoding, Σ log σ_z²", "both"),
-        "reconstruction": Statistic("squared distance to the reconstruction, ‖x − x̂‖²", "upper"),
-        "corrected-ll": Statistic("best log p(x|·) of any decoder less that at z = μ_z", "upper"),
-        "pixel-variance": Statistic("variance of log p(x_d|z = μ_z) over draws, summed over d", "upper"),
-        "reconstruction-spread": Statistic("variance of x̂ over draws, summed over d", "upper"),
-        "latent-spread": Statistic("variance of μ_z over the encoders of a chain, summed over z", "upper"),
-    }
-)
-"""Every statistic, by name. All but the variances are means over draws. Together they cost one decoding a
-draw: 1/K of the log-likelihood matrix, and a little arithmetic."""
-
-
 def input_statistics(
-    vae: VAE,
+    model: GenerativeModel,
     draws: WeightDraws,
     data: Tensor,
     *,
     device: torch.device | str = "cpu",
     on_tile: Callable[[int], None] | None = None,
 ) -> dict[str, NDArray[np.float64]]:
-    """Every statistic of :data:`STATISTICS` (N,), by name, of inputs ``data`` (N, *S), uint8 or float.
+    """Every statistic that the model offers (N,), by name, of inputs ``data`` (N, *S), uint8 or float.
 
-    ``latent-spread`` is left out where no chain has more than one encoder: the latent spaces of different
-    chains cannot be compared. Inputs are worked on in tiles of one fixed shape, so what an input gets depends
-    on nothing but itself, and memory is bounded by a block of tiles. ``on_tile`` is called with the number of
-    (draw, input) pairs just finished.
+    A variance within chains is left out where no chain has several weights of the inference parts: it would
+    be zero. Inputs are worked on in tiles of one fixed shape, so what an input gets depends on nothing but
+    itself, and memory is bounded by a block of tiles. ``on_tile`` is called with the number of (draw, input)
+    pairs just finished.
     """
     device = torch.device(device)
-    size = _tile_rows(vae, device)
+    wanted = _offered(model, draws)
+    found = {name: np.empty(len(data)) for name in wanted}
+    if not wanted:
+        return found
+    size = model.observed_tile(device)
     shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
-    block = size * max(1, BLOCK_NUMBERS // (size * math.prod(vae.input_shape) * max(1, len(shares))))
-    found = {name: np.empty(len(data)) for name in _names(draws)}
+    block = size * max(1, BLOCK_NUMBERS // (size * math.prod(model.input_shape) * max(1, len(shares))))
 
     def measured(inputs: slice) -> Iterator[int]:
         """Fills in some inputs; yields how many (draw, input) pairs are done."""
-        with workspace(vae, device) as own, torch.inference_mode(), full_precision():
+        with workspace(model, device) as own, torch.inference_mode(), full_precision():
             for rows in slices(inputs, block):
-                tiles = [_Tile(*tile) for tile in _tiles(data[rows], size, device)]
+                tiles = [_Tile(x, count, wanted) for x, count in _tiles(own, data[rows], size, device)]
                 yield from _go_through(own, draws, tiles)
-                parts = [tile.statistics(own, len(draws)) for tile in tiles]
+                parts = [tile.statistics() for tile in tiles]
                 for name, values in found.items():
                     values[rows] = torch.cat([part[name] for part in parts])[: rows.stop - rows.start].cpu()
 
@@ -97,62 +68,47 @@ def input_statistics(
     return found
 
 
-def _go_through(vae: VAE, draws: WeightDraws, tiles: list[_Tile]) -> Iterator[int]:
+def _go_through(model: GenerativeModel, draws: WeightDraws, tiles: list[_Tile]) -> Iterator[int]:
     """Shows every draw to every tile; yields how many inputs have seen one more."""
-    device = tiles[0].x.device
-    encoder_parameters = dict(vae.encoder.named_parameters())
-    decoder_parameters = dict(vae.decoder.named_parameters())
-    for encoder, own_draws in draws.by_encoder():
-        use_weights(encoder_parameters, draws.encoder_weights(encoder), device)
-        for tile in tiles:
-            tile.encode(vae, int(draws.chain[own_draws[0]]), len(own_draws))
-        for draw in own_draws:
-            use_weights(decoder_parameters, draws.decoder_weights(int(draw)), device)
-            for tile in tiles:
-                tile.decode(vae)
+    weights = Weights(model, draws, tiles[0].x.device)
+    for group in draws.sharing(model.inference):
+        weights.load(int(group[0]), model.inference)
+        inferred = [model.infer(tile.x) for tile in tiles]
+        for draw in group.tolist():
+            weights.load(draw)
+            for tile, own in zip(tiles, inferred, strict=True):
+                tile.see(model.observe(tile.x, own), int(draws.chain[draw]))
                 yield tile.count
 
 
 class _Tile:
     """Inputs x (B, *S), of which the first ``count`` are wanted, and what is known of them so far."""
 
-    def __init__(self, x: Tensor, count: int) -> None:
-        self.x, self.count = x, count
-        zeros = torch.zeros(len(x), dtype=torch.float64, device=x.device)
-        self.log_norm, self.log_volume, self.distance = (zeros.clone() for _ in range(3))
-        self.terms, self.reconstructions = _Moments(), _Moments()
-        self.codes: dict[int, _Moments] = {}  # by chain
+    def __init__(self, x: Tensor, count: int, wanted: dict[str, Observed]) -> None:
+        self.x, self.count, self.wanted, self.draws = x, count, wanted, 0
+        self.sums: dict[str, Tensor] = {}
+        self.moments: dict[str, _Moments] = {}  # of fields, over all draws
+        self.chains: dict[str, dict[int, _Moments]] = {}  # of fields, by chain
 
-    def encode(self, vae: VAE, chain: int, draws: int) -> None:
-        """Takes the present encoder, for so many draws."""
-        self.mean, log_std = vae.encode(self.x)
-        mean = self.mean.double()
-        norm = mean.square().sum(1).clamp(min=torch.finfo(torch.float64).tiny)  # zeros have a logarithm too
-        self.log_norm += draws * norm.log()
-        self.log_volume += draws * 2 * log_std.sum(1, dtype=torch.float64)
-        self.codes.setdefault(chain, _Moments()).add(mean)
+    def see(self, fields: dict[str, Tensor], chain: int) -> None:
+        """Takes what one more draw tells."""
+        self.draws += 1
+        for name, how in self.wanted.items():
+            field = fields[how.field]
+            if how.fold == "mean":
+                self.sums[name] = field.double() + self.sums.get(name, 0.0)
+            elif how.fold == "variance":
+                self.moments.setdefault(name, _Moments()).add(field.double())
+            else:
+                self.chains.setdefault(name, {}).setdefault(chain, _Moments()).add(field.double())
 
-    def decode(self, vae: VAE) -> None:
-        """Takes the present decoder, at z = the present encoder's mean."""
-        parameters = vae.decode(self.mean)
-        reconstruction = vae.observation.mean(parameters)
-        self.distance += (self.x - reconstruction).flatten(1).square().sum(1, dtype=torch.float64)
-        self.terms.add(vae.observation.log_prob_terms(self.x, parameters).double())
-        self.reconstructions.add(reconstruction.double())
-
-    def statistics(self, vae: VAE, draws: int) -> dict[str, Tensor]:
+    def statistics(self) -> dict[str, Tensor]:
         """All statistics (B,), once all draws have been seen."""
-        found = {
-            "latent-norm": self.log_norm / draws,
-            "latent-scale": self.log_volume / draws,
-            "reconstruction": self.distance / draws,
-            "corrected-ll": vae.observation.best_log_prob(self.x) - self.terms.mean.flatten(1).sum(1),
-            "pixel-variance": self.terms.total_variance(),
-            "reconstruction-spread": self.reconstructions.total_variance(),
-        }
-        spreads = [codes.total_variance() for codes in self.codes.values() if codes.count > 1]
-        if spreads:
-            found["latent-spread"] = torch.stack(spreads).mean(0)
+        found = {name: total / self.draws for name, total in self.sums.items()}
+        found |= {name: moments.total_variance() for name, moments in self.moments.items()}
+        for name, own in self.chains.items():
+            spreads = [moments.total_variance() for moments in own.values() if moments.count > 1]
+            found[name] = torch.stack(spreads).mean(0)
         return found
 
 
@@ -176,21 +132,18 @@ class _Moments:
         return self.squares.flatten(1).sum(1) / self.count
 
 
-def _tile_rows(vae: VAE, device: torch.device) -> int:
-    """Inputs of a tile."""
-    if device.type == "cuda":
-        return GPU_ROWS
-    return CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS
-
-
-def _names(draws: WeightDraws) -> list[str]:
+def _offered(model: GenerativeModel, draws: WeightDraws) -> dict[str, Observed]:
     """The statistics that these draws give."""
-    pairs = set(zip(draws.chain.tolist(), draws.encoder_of.tolist(), strict=True))
-    several = len(pairs) > len({chain for chain, _ in pairs})
-    return [name for name in STATISTICS if several or name != "latent-spread"]
+    groups = list(draws.sharing(model.inference))
+    several = len(groups) > len({int(draws.chain[group[0]]) for group in groups})
+    return {
+        name: how for name, how in model.observed.items() if several or how.fold != "variance-within-chain"
+    }
 
 
-def _tiles(data: Tensor, size: int, device: torch.device) -> Iterator[tuple[Tensor, int]]:
+def _tiles(
+    model: GenerativeModel, data: Tensor, size: int, device: torch.device
+) -> Iterator[tuple[Tensor, int]]:
     """Inputs with how many there are, always of one shape."""
     for rows in slices(slice(0, len(data)), size):
-        yield unit_scale(on_device(filled(data[rows], size), device)), rows.stop - rows.start
+        yield model.read(on_device(filled(data[rows], size), device)), rows.stop - rows.start

@@ -1,50 +1,54 @@
-"""Copies of a VAE to load draws into, kept from call to call: making one takes as long as scoring with it."""
+"""Copies of a model to load draws into, kept from call to call: making one takes as long as scoring."""
 
 from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from typing import TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import torch
 from torch import Tensor
 
-from dissensus.models import VAE
+from dissensus.models import GenerativeModel
+from dissensus.posterior import WeightDraws
 
-__all__ = ["on_device", "use_weights", "workspace"]
+__all__ = ["Weights", "on_device", "workspace"]
 
+Model = TypeVar("Model", bound=GenerativeModel)
 _Key = tuple[torch.device, tuple[int, ...]]
 
 _lock = threading.Lock()
-_free: WeakKeyDictionary[VAE, dict[_Key, list[VAE]]] = WeakKeyDictionary()
+_free: WeakKeyDictionary[GenerativeModel, dict[_Key, list[GenerativeModel]]] = WeakKeyDictionary()
 
 
 @contextmanager
-def workspace(vae: VAE, device: torch.device) -> Iterator[VAE]:
-    """A copy of ``vae`` on ``device`` that nobody else uses meanwhile; its weights are whatever they were.
+def workspace(model: Model, device: torch.device) -> Iterator[Model]:
+    """A copy of ``model`` on ``device`` that nobody else uses meanwhile; its weights are whatever they were.
 
-    Any number of threads may ask at once: each gets its own. Copies live as long as the VAE does.
+    Any number of threads may ask at once: each gets its own. Copies live as long as the model does.
     """
-    key = (device, tuple(map(id, vae.modules())))  # a network that was exchanged needs another copy
+    key = (device, tuple(map(id, model.modules())))  # a network that was exchanged needs another copy
     with _lock:
-        waiting = _free.setdefault(vae, {}).setdefault(key, [])
+        waiting = _free.setdefault(model, {}).setdefault(key, [])
         own = waiting.pop() if waiting else None
     if own is None:
-        own = copy.deepcopy(vae).to(device)
+        own = copy.deepcopy(model).to(device)
     else:
-        _take_over_the_rest(own, vae)
+        _take_over_the_rest(own, model)
     try:
-        yield own
+        yield cast("Model", own)
     finally:
         with _lock:
             waiting.append(own)
 
 
-def _take_over_the_rest(own: VAE, vae: VAE) -> None:
+def _take_over_the_rest(own: GenerativeModel, model: GenerativeModel) -> None:
     """What is no part of a draw (frozen weights, buffers) may have changed since the copy was made."""
-    rest = {name: p for name, p in vae.named_parameters() if not p.requires_grad} | dict(vae.named_buffers())
+    frozen: dict[str, Tensor] = {name: p for name, p in model.named_parameters() if not p.requires_grad}
+    rest = frozen | dict(model.named_buffers())
     if rest:
         state = own.state_dict(keep_vars=True)
         with torch.no_grad():
@@ -53,17 +57,31 @@ def _take_over_the_rest(own: VAE, vae: VAE) -> None:
                     state[name].copy_(value)
 
 
-def use_weights(
-    parameters: Mapping[str, Tensor], weights: Mapping[str, Tensor], device: torch.device
-) -> None:
-    """Copies weights into a network's own memory, its ``parameters`` by name.
+class Weights:
+    """A model's own memory, and which draw's weights each of its parts holds at the moment.
 
-    To use them where they lie would save little and give other bits: in a file they lie otherwise than in
-    memory, and kernels add up in another order at another alignment.
+    Weights are copied. To use them where they lie would save little and give other bits: in a file they lie
+    otherwise than in memory, and kernels add up in another order at another alignment.
     """
-    with torch.no_grad():
-        for name, tensor in weights.items():
-            parameters[name].copy_(on_device(tensor, device))
+
+    def __init__(self, model: GenerativeModel, draws: WeightDraws, device: torch.device) -> None:
+        self.draws, self.device = draws, device
+        # Found once: to go through a network's modules takes longer than to copy their weights.
+        self.parameters = {part: dict(module.named_parameters()) for part, module in model.parts().items()}
+        self.held: dict[str, int] = {}
+
+    def load(self, draw: int, parts: Iterable[str] | None = None) -> bool:
+        """Gives some parts, by default all, the weights of a draw; says whether that changed anything."""
+        changed = False
+        for part in self.parameters if parts is None else parts:
+            number = int(self.draws.parts[part].of[draw])
+            if self.held.get(part) == number:
+                continue
+            self.held[part], changed = number, True
+            with torch.no_grad():
+                for name, tensor in self.draws.parts[part].weights(number).items():
+                    self.parameters[part][name].copy_(on_device(tensor, self.device))
+        return changed
 
 
 def on_device(tensor: Tensor, device: torch.device) -> Tensor:

@@ -1,6 +1,7 @@
 """What p(x|z,θ) and q(z|x,φ) are: encoders, decoders, observation models and presets."""
 
 from dissensus.models.build import architecture_config, build_vae, parameter_shapes, vae_from_config
+from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
 from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder
 from dissensus.models.initialisation import initialise
 from dissensus.models.mlp import MLPDecoder, MLPEncoder
@@ -16,10 +17,11 @@ from dissensus.models.observation import (
     observation_from_config,
 )
 from dissensus.models.presets import PRESETS, Preset, preset
-from dissensus.models.vae import VAE
+from dissensus.models.vae import OBSERVED, VAE
 
 __all__ = [
     "OBSERVATIONS",
+    "OBSERVED",
     "PRESETS",
     "VAE",
     "Bernoulli",
@@ -29,10 +31,16 @@ __all__ = [
     "ConvolutionalEncoder",
     "DiscretisedLogistic",
     "Gaussian",
+    "GenerativeModel",
+    "Inferred",
+    "LatentModel",
     "MLPDecoder",
     "MLPEncoder",
     "ObservationModel",
+    "Observed",
+    "PlainScorer",
     "Preset",
+    "Scorer",
     "architecture_config",
     "build_vae",
     "initialise",

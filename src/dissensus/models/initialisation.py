@@ -8,8 +8,6 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from dissensus.models.vae import VAE
-
 __all__ = ["initialise"]
 
 _CONVOLUTIONS = (nn.Conv1d, nn.Conv2d, nn.Conv3d)
@@ -22,7 +20,7 @@ def initialise(module: nn.Module, generator: torch.Generator) -> None:
     """Draw all weights of ``module`` anew, in place; the same generator state gives the same weights.
 
     - Linear layers and (transposed) convolutions: weights N(0, 2/fan_in) (He, for ReLU), biases 0. The last
-      such layer of the module, or of each half of a VAE, is its output and has no ReLU after it: N(0,
+      such layer of the module is its output and has no ReLU after it: N(0,
       1/fan_in) (LeCun). The fan-in of a transposed convolution is what one output pixel sees: inputs · kernel
       / stride.
     - Other layers that own parameters (embeddings, normalisations, recurrent ones, a user's): their
@@ -33,10 +31,6 @@ def initialise(module: nn.Module, generator: torch.Generator) -> None:
 
     So networks brought by a user keep the weights they came with until this is called on them.
     """
-    if isinstance(module, VAE):
-        initialise(module.encoder, generator)
-        initialise(module.decoder, generator)
-        return
     layers = list(module.modules())
     output = next((layer for layer in reversed(layers) if isinstance(layer, _WEIGHTED)), None)
     for layer in layers:

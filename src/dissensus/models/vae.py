@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import torch
 from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
+from dissensus.models.contract import Inferred, LatentModel, Observed, Scorer
+from dissensus.models.importance import importance_log_likelihood, importance_samples
+from dissensus.models.initialisation import initialise
+from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel
+from dissensus.models.vae_scorer import tile_scorer, tile_shape
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
 
@@ -18,7 +24,30 @@ LOG_STD_RANGE = (-10.0, 5.0)
 """The encoder's log σ is clamped to this range, so that an input unlike all others cannot overflow exp."""
 
 
-class VAE(nn.Module):
+OBSERVED: Mapping[str, Observed] = MappingProxyType(
+    {
+        "latent-norm": Observed("log of the squared length of the encoding, log ‖μ_z‖²", "both", "log_norm"),
+        "latent-scale": Observed("log volume of the encoding, Σ log σ_z²", "both", "log_volume"),
+        "reconstruction": Observed("squared distance to the reconstruction, ‖x − x̂‖²", "upper", "distance"),
+        "corrected-ll": Observed("best log p(x|·) of any decoder less that at z = μ_z", "upper", "regret"),
+        "pixel-variance": Observed(
+            "variance of log p(x_d|z = μ_z) over draws, summed over d", "upper", "terms", "variance"
+        ),
+        "reconstruction-spread": Observed(
+            "variance of x̂ over draws, summed over d", "upper", "reconstruction", "variance"
+        ),
+        "latent-spread": Observed(
+            "variance of μ_z over the encoders of a chain, summed over z",
+            "upper",
+            "code",
+            "variance-within-chain",
+        ),
+    }
+)
+"""The statistics of a VAE, by name. Together they cost one decoding a draw, at the mean of q(z|x)."""
+
+
+class VAE(LatentModel):
     r"""p(x|z,θ) p(z) with p(z) = N(0, I), and q(z|x,φ) = N(mean, diag σ²).
 
     Bring your own networks, or have them made by :func:`dissensus.models.build_vae`:
@@ -33,6 +62,10 @@ class VAE(nn.Module):
     With ``clip``, the encoder sees inputs within ±clip only. Far outside all it was trained on a network's
     answer is chance; the likelihood is always that of the input itself.
     """
+
+    inference = ("encoder",)
+    explained_by: ClassVar[Literal["terms", "occlusion"]] = "terms"
+    observed = OBSERVED
 
     def __init__(
         self,
@@ -49,7 +82,7 @@ class VAE(nn.Module):
         self.decoder = decoder
         self.observation = observation
         self.input_shape = tuple(int(side) for side in input_shape)
-        self.latent_size = int(latent_size)
+        self.latent_size = self.noise_size = int(latent_size)
         self.clip = clip
         if not self.input_shape or min(self.input_shape) < 1:
             raise SettingsError(f"input_shape={self.input_shape}: give one or more positive sizes.")
@@ -61,8 +94,81 @@ class VAE(nn.Module):
         _refuse_batch_dependence(decoder, "decoder")
         self._dry_run()
 
+    def parts(self) -> dict[str, nn.Module]:
+        """Decoder and encoder."""
+        return {"decoder": self.decoder, "encoder": self.encoder}
+
+    def initialise_(self, generator: torch.Generator) -> None:
+        """Draws both networks' weights anew (:func:`dissensus.models.initialise`)."""
+        initialise(self.encoder, generator)
+        initialise(self.decoder, generator)
+
+    def read(self, x: Tensor) -> Tensor:
+        """uint8 pixels as float32 in [0, 1]; floats as they are."""
+        return unit_scale(x)
+
+    def infer(self, x: Tensor) -> Inferred:
+        """Mean and log σ of q(z|x), two of (N, Z)."""
+        return self.encode(x)
+
+    def objective(self, x: Tensor, noise: Tensor) -> Tensor:
+        """The evidence lower bound (B,)."""
+        return self.elbo(unit_scale(x), noise)
+
+    def log_likelihood(self, x: Tensor, noise: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
+        """log p̂(x) (N,) by importance sampling from q(z|x), and its Monte-Carlo error (N,)."""
+        mean, log_std = inferred
+        at_once = tile_shape(self, noise.device, len(noise))
+        samples = importance_samples(mean, log_std, noise)
+        return importance_log_likelihood(self.log_prob, unit_scale(x), samples, at_once=at_once)
+
+    def tile(self, device: torch.device, samples: int) -> int:
+        """As many inputs as make a call of the decoder worth its while."""
+        return tile_shape(self, device, samples)[0]
+
+    def observed_tile(self, device: torch.device) -> int:
+        """Of images few, as a single one pays for a whole tile: with 64 it would take 2.4 times as long."""
+        if device.type != "cpu":
+            return 4096
+        return 64 if len(self.input_shape) == 1 else 8
+
+    def scorer(self, noise: Tensor) -> Scorer:
+        """Half precision on a GPU where the networks bear it, the plain one elsewhere."""
+        return tile_scorer(self, noise)
+
+    def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
+        """What one decoding at z = μ_z tells: see :data:`OBSERVED`, and the places' own terms."""
+        x, (mean, log_std) = unit_scale(x), inferred
+        parameters = self.decode(mean)
+        reconstruction = self.observation.mean(parameters)
+        terms = self.observation.log_prob_terms(x, parameters).double()
+        code = mean.double()
+        norm = code.square().sum(1).clamp(min=torch.finfo(torch.float64).tiny)  # zeros have a logarithm too
+        return {
+            "terms": terms,
+            "reconstruction": reconstruction.double(),
+            "code": code,
+            "regret": self.observation.best_log_prob(x) - terms.flatten(1).sum(1),
+            "distance": (x - reconstruction).flatten(1).square().sum(1, dtype=torch.float64),
+            "log_norm": norm.log(),
+            "log_volume": 2 * log_std.sum(1, dtype=torch.float64),
+        }
+
+    def log_prob(self, x: Tensor, z: Tensor) -> Tensor:
+        """log p(x|z) (N,) in float64, of inputs (N, *S) at points (N, Z)."""
+        return self.observation.log_prob(unit_scale(x), self.decode(z))
+
+    def sample(self, z: Tensor, generator: torch.Generator) -> Tensor:
+        """Inputs (N, *S) drawn from p(x|z)."""
+        return self.observation.sample(self.decode(z), generator)
+
+    def reconstruct(self, x: Tensor, inferred: Inferred) -> Tensor:  # noqa: ARG002
+        """The observation model's mean at z = μ_z."""
+        return self.observation.mean(self.decode(inferred[0]))
+
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """Mean and log σ of q(z|x): (B, *S) → two of (B, Z), log σ clamped to :data:`LOG_STD_RANGE`."""
+        x = unit_scale(x)
         output = self.encoder(x if self.clip is None else x.clamp(-self.clip, self.clip))
         mean, log_std = output.chunk(2, dim=1) if isinstance(output, Tensor) else output
         return mean, log_std.clamp(*LOG_STD_RANGE)
@@ -83,18 +189,6 @@ class VAE(nn.Module):
         kl_terms = 0.5 * (std.square() + mean.square() - 1) - log_std
         log_p = self.observation.log_prob(x, self.decode(mean + std * noise))
         return log_p - kl_terms.sum(1, dtype=torch.float64)
-
-    def log_weight(self, x: Tensor, z: Tensor, mean: Tensor, log_std: Tensor) -> Tensor:
-        """log p(x|z) + log p(z) − log q(z|x): x (B, *S), the others (B, Z) → (B,) float64.
-
-        The mean over z ~ q of its exponential is p(x). ``mean`` and ``log_std`` are q's, from :meth:`encode`,
-        so that many z for one x cost one encoding.
-        """
-        # All in float64: far from the data both terms are large, and what counts is their difference.
-        z64, mean64, log_std64 = z.double(), mean.double(), log_std.double()
-        standardised = (z64 - mean64) * torch.exp(-log_std64)
-        log_prior_over_q = (0.5 * (standardised.square() - z64.square()) + log_std64).sum(1)
-        return self.observation.log_prob(x, self.decode(z)) + log_prior_over_q
 
     def forward(self, x: Tensor, noise: Tensor) -> Tensor:
         """The same as :meth:`elbo`."""

@@ -4,7 +4,7 @@ from dissensus.posterior.adam import Adam
 from dissensus.posterior.checkpoint import claimed_checkpoint
 from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth, split_rhat
-from dissensus.posterior.draws import WeightDraws, load_weights
+from dissensus.posterior.draws import PartDraws, WeightDraws, join_draws, load_draw, load_weights
 from dissensus.posterior.driver import sample_posterior, sample_together
 from dissensus.posterior.named import POSTERIORS, Budget, posterior_settings
 from dissensus.posterior.potential import Potential
@@ -28,6 +28,7 @@ __all__ = [
     "EpochReport",
     "GammaHyperprior",
     "OnEpoch",
+    "PartDraws",
     "PosteriorRun",
     "Potential",
     "SamplerHealth",
@@ -35,6 +36,8 @@ __all__ = [
     "Variational",
     "WeightDraws",
     "claimed_checkpoint",
+    "join_draws",
+    "load_draw",
     "load_weights",
     "posterior_settings",
     "sample_posterior",

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from dissensus.models import VAE, initialise
+from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior.draws import load_weights
 from dissensus.posterior.part import Part
@@ -46,7 +46,7 @@ class Chain:
         self.batch_size = min(settings.batch_size, len(data))
         self.steps_per_epoch = len(data) // self.batch_size
         self.vae = copy.deepcopy(vae).to(data.device)
-        initialise(self.vae, torch_stream(seed, "chain", index, "initialisation"))
+        self.vae.initialise_(torch_stream(seed, "chain", index, "initialisation"))
         # What is frozen is no part of a draw: it must stay what the draws will be scored with.
         load_weights(self.vae, {name: p for name, p in vae.named_parameters() if not p.requires_grad})
         potential = Potential(len(data), self.batch_size, settings.temperature)
@@ -95,7 +95,7 @@ class Chain:
 
     def backward(self, rows: Tensor, noise: Tensor, vae: VAE | None = None) -> Tensor:
         """The ELBO (B,) of ``data[rows]``; leaves the gradient in the chain's own networks, or in a copy."""
-        elbo = (vae or self.vae).elbo(unit_scale(self.data.index_select(0, rows)), noise)
+        elbo = (vae or self.vae).objective(self.data.index_select(0, rows), noise)
         elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
         return elbo.detach()
 
@@ -112,15 +112,14 @@ class Chain:
     def held_out_log_likelihood(self, x: Tensor, noise: Tensor) -> Tensor:
         """log p̂(x) of held-out inputs (N,) in float64 with the given noise (K, Z), to watch the chain by."""
         with torch.no_grad():
-            mean, log_std = self.vae.encode(x)
-            std = log_std.exp()
-            numbers = len(x) * self.vae.observation.parameters_per_dimension * math.prod(self.vae.input_shape)
-            weights = []
-            for some in noise.split(max(1, _DECODED_AT_ONCE // numbers)):  # type: ignore[no-untyped-call]
-                z = (mean + std * some[:, None]).flatten(0, 1)
-                repeated = [each.repeat(len(some), *[1] * (each.ndim - 1)) for each in (x, mean, log_std)]
-                weights.append(self.vae.log_weight(repeated[0], z, *repeated[1:]).view(len(some), len(x)))
-            return torch.cat(weights).logsumexp(0) - math.log(len(noise))
+            # So many inputs at a time that what a decoder gives for all their samples is 64 MiB.
+            numbers = len(noise) * self.vae.observation.parameters_per_dimension
+            at_once = max(1, _DECODED_AT_ONCE // (numbers * math.prod(self.vae.input_shape)))
+            parts = [
+                self.vae.log_likelihood(some, noise, self.vae.infer(some))[0]
+                for some in x.split(at_once)  # type: ignore[no-untyped-call]
+            ]
+            return torch.cat(parts)
 
     def load(self, weights: Mapping[str, Tensor]) -> None:
         """Puts flat weights (P,) into the networks of these names."""

@@ -2,75 +2,130 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from dissensus.errors import DataError
+from dissensus.models import GenerativeModel
 from dissensus.posterior.diagnostics import Diagnostics
 
-__all__ = ["Stack", "WeightDraws", "load_weights"]
+__all__ = ["PartDraws", "WeightDraws", "join_draws", "load_draw", "load_weights"]
 
 
-class Stack(Protocol):
-    """Tensors of one shape along a leading axis, in memory or in a file that is read as it is sliced."""
+@dataclass(frozen=True)
+class PartDraws:
+    """The weights of one part of a model under M draws.
 
-    def __getitem__(self, rows: slice, /) -> Tensor: ...
+    ``stacks`` maps each parameter's name to E values (E, ...), and draw m has those at ``of[m]``. A part that
+    is sampled has E = M; one that is optimised has as many as there are chains, which their draws share.
+    """
+
+    stacks: Mapping[str, Tensor]
+    of: NDArray[np.int64]
+
+    def weights(self, number: int) -> dict[str, Tensor]:
+        """The weights at one place of the stacks, by parameter name."""
+        return {name: stack[number] for name, stack in self.stacks.items()}
+
+    def select(self, draws: NDArray[np.int64]) -> PartDraws:
+        """Some of the draws, in the given order."""
+        used, of = np.unique(self.of[draws], return_inverse=True)
+        kept = torch.from_numpy(used)
+        return PartDraws({name: stack[kept] for name, stack in self.stacks.items()}, of.astype(np.int64))
 
 
 @dataclass(frozen=True)
 class WeightDraws:
-    """M draws of decoder weights with their encoders.
+    """M draws of a model's weights, part by part, with the chain and the epoch that each comes from."""
 
-    ``decoder`` maps each parameter's name to a stack (M, ...); ``encoder`` to a stack (E, ...), where draw m
-    belongs to encoder ``encoder_of[m]``: E = M for sampled encoders, one a chain for optimised ones.
-    """
-
-    decoder: Mapping[str, Stack]
-    encoder: Mapping[str, Stack]
-    encoder_of: NDArray[np.int64]
+    parts: Mapping[str, PartDraws]
     chain: NDArray[np.int64]
+    """(M,)"""
     epoch: NDArray[np.int64]
+    """(M,), counted from 1."""
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
 
     def __len__(self) -> int:
         return len(self.chain)
 
-    def decoder_weights(self, draw: int) -> dict[str, Tensor]:
-        """The decoder of one draw, by parameter name."""
-        return {name: stack[draw : draw + 1][0] for name, stack in self.decoder.items()}
+    def weights(self, part: str, draw: int) -> dict[str, Tensor]:
+        """The weights of one part under one draw, by parameter name."""
+        own = self.parts[part]
+        return own.weights(int(own.of[draw]))
 
-    def encoder_weights(self, encoder: int) -> dict[str, Tensor]:
-        """One encoder, by parameter name."""
-        return {name: stack[encoder : encoder + 1][0] for name, stack in self.encoder.items()}
+    def sharing(self, parts: Sequence[str]) -> Iterator[NDArray[np.int64]]:
+        """Groups of draws that have the weights of ``parts`` in common.
 
-    def by_encoder(self) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Each encoder with the draws that use it, so that it encodes once for all of them."""
-        for encoder in np.unique(self.encoder_of):
-            yield int(encoder), np.flatnonzero(self.encoder_of == encoder)
+        What depends on these parts alone is then computed once for a whole group. Without parts, all draws
+        are one group.
+        """
+        if not parts:
+            yield np.arange(len(self))
+            return
+        keys = np.stack([self.parts[part].of for part in parts])
+        _, group = np.unique(keys, axis=1, return_inverse=True)
+        for number in range(int(group.max()) + 1 if len(self) else 0):
+            yield np.flatnonzero(group == number)
 
     def select(self, draws: NDArray[np.int64]) -> WeightDraws:
-        """Some of the draws, in the given order, in memory."""
+        """Some of the draws, in the given order."""
         draws = np.asarray(draws, dtype=np.int64)
-        encoders, encoder_of = np.unique(self.encoder_of[draws], return_inverse=True)
         return WeightDraws(
-            {
-                name: torch.cat([stack[m : m + 1] for m in draws.tolist()])
-                for name, stack in self.decoder.items()
-            },
-            {
-                name: torch.cat([stack[e : e + 1] for e in encoders.tolist()])
-                for name, stack in self.encoder.items()
-            },
-            encoder_of.astype(np.int64),
+            {name: part.select(draws) for name, part in self.parts.items()},
             self.chain[draws],
             self.epoch[draws],
             self.diagnostics,
         )
+
+
+def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
+    """The draws of several runs of one model as those of one run.
+
+    The runs must have sampled different chains, as runs with other values of ``first_chain`` do. R̂ between
+    the chains of different runs is not known afterwards, and what each run found is dropped.
+    """
+    if not runs:
+        raise DataError("there are no draws to join: give at least one run")
+    described = [
+        {part: {name: s.shape[1:] for name, s in own.stacks.items()} for part, own in run.parts.items()}
+        for run in runs
+    ]
+    if any(shapes != described[0] for shapes in described):
+        raise DataError("the draws are of different models: join runs of one model only")
+    chains = [set(run.chain.tolist()) for run in runs]
+    if sum(map(len, chains)) > len(set().union(*chains)):
+        raise DataError(
+            "two runs hold the same chain: give each run chains of its own by another first_chain, so that "
+            "none of them is counted twice"
+        )
+    parts = {}
+    for name in runs[0].parts:
+        own = [run.parts[name] for run in runs]
+        sizes = [len(next(iter(part.stacks.values()), part.of)) for part in own]
+        starts = np.cumsum([0, *sizes[:-1]])
+        parts[name] = PartDraws(
+            {key: torch.cat([part.stacks[key] for part in own]) for key in own[0].stacks},
+            np.concatenate([part.of + start for part, start in zip(own, starts, strict=True)]),
+        )
+    diagnostics = Diagnostics(
+        tuple(report for run in runs for report in run.diagnostics.reports),
+        {},
+        {chain: scale for run in runs for chain, scale in run.diagnostics.swag_scale.items()},
+        tuple(restart for run in runs for restart in run.diagnostics.restarts),
+    )
+    chain, epoch = (np.concatenate([getattr(run, key) for run in runs]) for key in ("chain", "epoch"))
+    return WeightDraws(parts, chain, epoch, diagnostics)
+
+
+def load_draw(model: GenerativeModel, draws: WeightDraws, draw: int) -> None:
+    """Copies the weights of one draw into a model's own memory."""
+    for part, module in model.parts().items():
+        load_weights(module, draws.weights(part, draw))
 
 
 def load_weights(module: nn.Module, weights: Mapping[str, Tensor]) -> None:

@@ -18,7 +18,7 @@ from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health, split_rhat
 from dissensus.posterior.divergence import divergence_error, what_diverged
-from dissensus.posterior.draws import WeightDraws
+from dissensus.posterior.draws import PartDraws, WeightDraws
 from dissensus.posterior.engine import engine_for
 from dissensus.posterior.fitted import fitted_draws
 from dissensus.posterior.settings import SamplingSettings
@@ -119,23 +119,20 @@ class PosteriorRun:
     def draws(self) -> WeightDraws:
         """Everything kept, chain by chain."""
         drawn, scales = self._drawn()
-        first = self.chains[0]
-        decoder = torch.stack([weights["decoder"] for _, _, weights in drawn])
         chain = np.array([c for c, _, _ in drawn], dtype=np.int64)
-        if self.settings.encoder.samples:
-            encoder = torch.stack([weights["encoder"] for _, _, weights in drawn])
-            encoder_of = np.arange(len(drawn))
-        else:
-            encoder = torch.stack([chain.encoder.weights.cpu() for chain in self.chains])
-            encoder_of = chain
-        return WeightDraws(
-            first.decoder.parameters.layout.split(decoder),
-            first.encoder.parameters.layout.split(encoder),
-            encoder_of.astype(np.int64),
-            chain,
-            np.array([t for _, t, _ in drawn], dtype=np.int64),
-            self._diagnostics(scales),
-        )
+        parts = {}
+        for name, part in self.chains[0].parts.items():
+            layout = part.parameters.layout
+            if part.rule.samples:
+                stacks = layout.split(torch.stack([weights[name] for _, _, weights in drawn]))
+                parts[name] = PartDraws(stacks, np.arange(len(drawn)))
+            else:
+                own = [one.parts[name].weights.cpu() for one in self.chains]
+                position = {one.index: number for number, one in enumerate(self.chains)}
+                of = np.array([position[c] for c in chain.tolist()], dtype=np.int64)
+                parts[name] = PartDraws(layout.split(torch.stack(own)), of)
+        epoch = np.array([t for _, t, _ in drawn], dtype=np.int64)
+        return WeightDraws(parts, chain, epoch, self._diagnostics(scales))
 
     def _new_chain(self, index: int) -> Chain:
         """Chain number ``index`` at its start, with half the step size for each time it has run away."""

@@ -25,7 +25,7 @@ class PanelResult:
     matrix: NDArray[np.float64]
     """(M, N) in nats"""
     statistics: Mapping[str, NDArray[np.float64]]
-    """(N,) each, by name: :data:`dissensus.likelihood.STATISTICS`, and the images' own without a model."""
+    """(N,) each, by name: :data:`dissensus.models.OBSERVED`, and the images' own without a model."""
     sections: Mapping[str, slice]
     """``fitting``, ``fusing``, ``calibration``, ``inliers``, then the outliers by name."""
     regret: NDArray[np.float64]

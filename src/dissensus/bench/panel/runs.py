@@ -27,7 +27,7 @@ from dissensus.bench.panel.sets import InlierSet
 from dissensus.bench.progress import DECODING, TRAINING
 from dissensus.likelihood import input_statistics, likelihood_regret, log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
-from dissensus.posterior import SamplingSettings, WeightDraws, load_weights, sample_posterior
+from dissensus.posterior import SamplingSettings, WeightDraws, load_draw, sample_posterior
 from dissensus.seeding import stream_seed
 
 __all__ = ["RunKey", "execute", "training_work"]
@@ -209,8 +209,7 @@ def _regret(vae: VAE, draws: WeightDraws, inputs: Inputs, count: int, *, seed: i
     if not count:
         return np.empty(0)
     vae, last = copy.deepcopy(vae), len(draws) - 1
-    load_weights(vae.encoder, draws.encoder_weights(int(draws.encoder_of[last])))
-    load_weights(vae.decoder, draws.decoder_weights(last))
+    load_draw(vae, draws, last)
     starts = [np.arange(part.start, min(part.stop, part.start + count)) for part in inputs.sections.values()]
     rows = np.concatenate(starts)
     few: Tensor = inputs.scored[torch.from_numpy(rows).to(inputs.scored.device)]

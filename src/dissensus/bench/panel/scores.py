@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dissensus.bench.panel.run_result import PanelResult
 from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
-from dissensus.likelihood import STATISTICS
+from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, FittedScore, Fusion, input_complexity, score
 
 __all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores"]
@@ -43,8 +43,8 @@ FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
 )
 """Fused scores by name: the detector's own, then it with another density or with fewer statistics."""
 
-TWO_SIDED = (*(name for name, each in STATISTICS.items() if each.tails == "both"), "code-length")
-ONE_SIDED = tuple(name for name, each in STATISTICS.items() if each.tails == "upper")
+TWO_SIDED = (*(name for name, each in OBSERVED.items() if each.tails == "both"), "code-length")
+ONE_SIDED = tuple(name for name, each in OBSERVED.items() if each.tails == "upper")
 
 PANEL_SCORES = (*SCORES, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS, "likelihood-regret")
 """Every name; a run need not have them all: a single draw does not disagree."""
@@ -76,7 +76,7 @@ def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scor
 
 
 def _fused_names(fused: FusedScore, result: PanelResult) -> tuple[str, ...]:
-    without_model = tuple(name for name in result.statistics if name not in STATISTICS)
+    without_model = tuple(name for name in result.statistics if name not in OBSERVED)
     return {"all": (*PARTS, *without_model), "draws": PARTS, "images": without_model}[fused.of]
 
 

@@ -230,7 +230,7 @@ def _accuracies(networks: list[nn.Module], device: torch.device) -> list[float]:
 def _encodings(vae: VAE, draws: WeightDraws, training: Tensor) -> tuple[NDArray[Any], NDArray[Any]]:
     """Mean and log σ of every training image (N, Z) under the chain's encoder."""
     model = vae.to(training.device)
-    load_weights(model.encoder, draws.encoder_weights(0))
+    load_weights(model.encoder, draws.weights("encoder", 0))
     encoded = [model.encode(unit_scale(batch)) for batch in torch.split(training, 4096)]
     means, log_stds = (torch.cat(part).cpu().numpy() for part in zip(*encoded, strict=True))
     return means, log_stds

@@ -28,7 +28,7 @@ from dissensus.bench.progress import DECODING, TRAINING, WorkProgress
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
-from dissensus.posterior import OnEpoch, PosteriorRun, WeightDraws, load_weights, sample_together
+from dissensus.posterior import OnEpoch, PosteriorRun, WeightDraws, load_draw, sample_together
 from dissensus.scores import ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
@@ -226,8 +226,7 @@ def _pictures(
     reconstructions = []
     with torch.no_grad():
         for draw in _evenly(np.arange(len(draws)), PICTURED_DRAWS).tolist():
-            load_weights(vae.encoder, draws.encoder_weights(int(draws.encoder_of[draw])))
-            load_weights(vae.decoder, draws.decoder_weights(draw))
+            load_draw(vae, draws, draw)
             mean, _ = vae.encode(unit_scale(x))
             pixels = vae.observation.mean(vae.decode(mean)).clamp(0, 1)
             reconstructions.append((pixels * 255).round().to(torch.uint8).cpu().numpy())

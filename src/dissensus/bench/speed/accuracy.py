@@ -12,8 +12,8 @@ from dissensus.bench.speed.scoring_paths import scoring_paths
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.subject import conv_vae, images, with_weights
 from dissensus.likelihood import log_likelihoods
-from dissensus.likelihood.importance import importance_log_likelihood, importance_samples
 from dissensus.models import VAE
+from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import OBSERVATIONS
 from dissensus.posterior import SamplingSettings, WeightDraws, sample_posterior

@@ -21,7 +21,7 @@ from dissensus.bench.speed.subject import (
 )
 from dissensus.bench.speed.timing import alternate, median
 from dissensus.likelihood import log_likelihoods
-from dissensus.likelihood.scorer import MakeScorer
+from dissensus.likelihood.matrix import MakeScorer
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import OBSERVATIONS

@@ -7,7 +7,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from dissensus.likelihood.scorer import MakeScorer, ReferenceScorer, compiled_scorer, tile_scorer
+from dissensus.likelihood.matrix import MakeScorer
+from dissensus.models import Inferred
+from dissensus.models.vae_scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
 __all__ = ["scoring_paths"]
 
@@ -22,17 +24,17 @@ def scoring_paths(device: torch.device) -> Mapping[str, MakeScorer]:
 
 
 class _TF32(ReferenceScorer):
-    def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         before = torch.backends.cuda.matmul.allow_tf32
         torch.backends.cuda.matmul.allow_tf32 = True
         try:
             with torch.backends.cudnn.flags(enabled=True, allow_tf32=True):
-                return super().__call__(x, mean, log_std)
+                return super().__call__(x, inferred)
         finally:
             torch.backends.cuda.matmul.allow_tf32 = before
 
 
 class _BFloat16(ReferenceScorer):
-    def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         with torch.autocast(x.device.type, dtype=torch.bfloat16):
-            return super().__call__(x, mean, log_std)
+            return super().__call__(x, inferred)

@@ -14,7 +14,7 @@ from dissensus.data import load_dataset, load_sample
 from dissensus.errors import DataError
 from dissensus.models import VAE, ObservationModel, build_vae, initialise
 from dissensus.models import preset as model_preset
-from dissensus.posterior import SamplingSettings, WeightDraws, load_weights, sample_posterior
+from dissensus.posterior import PartDraws, SamplingSettings, WeightDraws, load_draw, sample_posterior
 from dissensus.seeding import torch_stream
 
 __all__ = [
@@ -128,23 +128,16 @@ def _trained(observation: str, device: torch.device) -> WeightDraws:
 
 def _stacked(decoders: Sequence[dict[str, Tensor]], encoder: dict[str, Tensor]) -> WeightDraws:
     count = np.arange(len(decoders))
-    return WeightDraws(
-        {name: torch.stack([one[name] for one in decoders]) for name in decoders[0]},
-        encoder,
-        np.zeros_like(count),
-        np.zeros_like(count),
-        count + 1,
-    )
+    stacks = {name: torch.stack([one[name] for one in decoders]) for name in decoders[0]}
+    parts = {"decoder": PartDraws(stacks, count), "encoder": PartDraws(encoder, np.zeros_like(count))}
+    return WeightDraws(parts, np.zeros_like(count), count + 1)
 
 
 def copied_draws(draws: WeightDraws) -> list[dict[str, Tensor]]:
     """The same weights for :func:`straightforward.score`, whose layers' names lack a prefix."""
     copied = []
     for number in range(len(draws)):
-        parts = {
-            "encoder": draws.encoder_weights(int(draws.encoder_of[number])),
-            "decoder": draws.decoder_weights(number),
-        }
+        parts = {part: draws.weights(part, number) for part in ("encoder", "decoder")}
         copied.append(
             {
                 f"{part}.{name.removeprefix('layers.')}": weight
@@ -157,6 +150,5 @@ def copied_draws(draws: WeightDraws) -> list[dict[str, Tensor]]:
 
 def with_weights(vae: VAE, draws: WeightDraws, draw: int) -> VAE:
     """The VAE with the weights of one draw."""
-    load_weights(vae.encoder, draws.encoder_weights(int(draws.encoder_of[draw])))
-    load_weights(vae.decoder, draws.decoder_weights(draw))
+    load_draw(vae, draws, draw)
     return vae

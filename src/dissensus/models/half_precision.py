@@ -9,16 +9,19 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 from torch import Tensor
 
-from dissensus.likelihood.importance import from_log_weights, importance_log_likelihood, importance_samples
-from dissensus.models import VAE
+from dissensus.models.contract import Inferred
 from dissensus.models.convolutional import ConvolutionalDecoder
+from dissensus.models.importance import from_log_weights, importance_log_likelihood, importance_samples
 from dissensus.models.subpixel import SubpixelDecoder
 from dissensus.seeding import torch_stream
+
+if TYPE_CHECKING:
+    from dissensus.models.vae import VAE
 
 __all__ = ["TOLERANCE", "ReducedScorer"]
 
@@ -61,15 +64,18 @@ class ReducedScorer:
         x = (invented + invented.flip(0)) / 2
         encoding, noise = self.vae.encode(x), self.noise[:CHECKED_SAMPLES]
         reduced, _ = _score(self.decoder, self.vae.observation, x, *encoding, noise)
-        single, _ = importance_log_likelihood(self.vae, x, importance_samples(*encoding, noise))
+        single, _ = importance_log_likelihood(self.vae.log_prob, x, importance_samples(*encoding, noise))
         self.trusted = ((reduced - single).abs() <= TOLERANCE).all()
         # Draws are alike: once one has been found to bear it, the answer is not waited for any more.
         self.expected = self.expected or bool(self.trusted)
 
-    def __call__(self, x: Tensor, mean: Tensor, log_std: Tensor) -> tuple[Tensor, Tensor]:
+    def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,) of inputs x (n, *S)."""
+        x, (mean, log_std) = self.vae.read(x), inferred
         if not self.expected:
-            return importance_log_likelihood(self.vae, x, importance_samples(mean, log_std, self.noise))
+            return importance_log_likelihood(
+                self.vae.log_prob, x, importance_samples(mean, log_std, self.noise)
+            )
         value, error = self.score(self.decoder, self.vae.observation, x, mean, log_std, self.noise)
         return value.where(self.trusted, torch.nan), error
 

@@ -7,15 +7,21 @@ r"""Importance sampling of the marginal likelihood, for one tile of inputs under
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from dissensus.likelihood.tiles import slices
-from dissensus.models import VAE
+from dissensus.tiles import slices
 
-__all__ = ["ImportanceSamples", "from_log_weights", "importance_log_likelihood", "importance_samples"]
+__all__ = [
+    "ImportanceSamples",
+    "LogProb",
+    "from_log_weights",
+    "importance_log_likelihood",
+    "importance_samples",
+]
 
 
 class ImportanceSamples(NamedTuple):
@@ -36,8 +42,12 @@ def importance_samples(mean: Tensor, log_std: Tensor, noise: Tensor) -> Importan
     return ImportanceSamples(z, (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1))
 
 
+LogProb = Callable[[Tensor, Tensor], Tensor]
+"""log p(x|z) (B,) of inputs (B, *S) at points (B, Z)."""
+
+
 def importance_log_likelihood(
-    vae: VAE, x: Tensor, samples: ImportanceSamples, *, at_once: tuple[int, int] | None = None
+    log_prob: LogProb, x: Tensor, samples: ImportanceSamples, *, at_once: tuple[int, int] | None = None
 ) -> tuple[Tensor, Tensor]:
     """log p̂ (n,) in float64 and its Monte-Carlo error (n,) in nats, by the delta method on the weights.
 
@@ -50,18 +60,18 @@ def importance_log_likelihood(
     most_inputs, most_places = at_once or (max(1, len(x)), log_p.shape[1])
     for rows in slices(inputs, most_inputs):
         for columns in slices(places, most_places):
-            log_p[rows, columns] = _log_prob(vae, x[rows], samples.z[rows, columns])
+            log_p[rows, columns] = _of_samples(log_prob, x[rows], samples.z[rows, columns])
     return from_log_weights(log_p.add_(samples.log_prior_over_q))
 
 
-def _log_prob(vae: VAE, x: Tensor, z: Tensor) -> Tensor:
+def _of_samples(log_prob: LogProb, x: Tensor, z: Tensor) -> Tensor:
     """log p(x|z) (n, K) of inputs x (n, *S) at z (n, K, Z)."""
     inputs, samples, _ = z.shape
     # Input by input, its K samples in a row: (n·K, ...).
     repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).flatten(0, 1)
     # A copy, because kernels add up in another order where memory is aligned otherwise.
     own = z.flatten(0, 1).clone()
-    return vae.observation.log_prob(repeated, vae.decode(own)).view(inputs, samples)
+    return log_prob(repeated, own).view(inputs, samples)
 
 
 def from_log_weights(log_weights: Tensor) -> tuple[Tensor, Tensor]:

@@ -1,0 +1,184 @@
+r"""What a generative model is: a density p(x|θ) that is trained by gradient and asked for log p(x).
+
+Everything after :mod:`dissensus.models` (the posterior, the matrix, explanations, files) works with any class
+that keeps this contract. Nothing else knows what the model is made of.
+
+Shapes: B or N inputs of shape S, K samples, M draws. Inputs come as they are stored, uint8 or float32: to
+scale them is the model's first operation, on its own device.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol
+
+import torch
+from torch import Tensor, nn
+
+__all__ = ["Fold", "GenerativeModel", "Inferred", "LatentModel", "Observed", "PlainScorer", "Scorer"]
+
+Inferred = tuple[Tensor, ...]
+"""What :meth:`GenerativeModel.infer` gives: tensors (N, ...), one row an input."""
+
+Fold = Literal["mean", "variance", "variance-within-chain"]
+
+
+@dataclass(frozen=True)
+class Observed:
+    """How something that a model tells of an input under a draw becomes one statistic of the input."""
+
+    description: str
+    tails: Literal["upper", "both"]
+    """Where outliers are found: among high values, or among low ones too."""
+    field: str
+    """Its name in what :meth:`GenerativeModel.observe` gives: numbers (N,) or fields (N, ...)."""
+    fold: Fold = "mean"
+    """Over draws: their mean, or the variance of each place of a field, summed over places. The variance
+    within a chain, averaged over chains, is for what cannot be compared between chains."""
+
+
+class Scorer(Protocol):
+    """Log-likelihoods of tiles of inputs under the weights that the model holds at the moment."""
+
+    def load(self) -> None:
+        """Called whenever the model has been given other weights."""
+
+    def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
+        """log p (n,) and its Monte-Carlo error (n,) in float64, of inputs (n, *S) in whole tiles.
+
+        What does not come out finite is scored again by the model's own ``log_likelihood``.
+        """
+        ...
+
+
+class GenerativeModel(nn.Module, ABC):
+    """A density over inputs of shape ``input_shape``.
+
+    A subclass says how it is trained (:meth:`objective`) and what an input's log-likelihood is
+    (:meth:`log_likelihood`); the rest has an answer that is right for a density without latents, whose
+    log-likelihood is exact.
+    """
+
+    input_shape: tuple[int, ...]
+    noise_size: int = 0
+    """How many standard normal numbers a sample of the objective needs. 0: log p is exact, there is no K."""
+    inference: tuple[str, ...] = ()
+    """The names of parts that only propose, such as a VAE's encoder; they may be optimised, not sampled."""
+    capturable: ClassVar[bool] = True
+    """Whether the objective can be recorded once and replayed on a GPU: it neither draws random numbers of
+    its own nor waits for the device."""
+    explained_by: ClassVar[Literal["terms", "occlusion"]] = "occlusion"
+    """Whether ``observe`` gives ``"terms"``, the places' own parts of the log-likelihood, that say where
+    draws disagree; otherwise one column after the other is set to its mean."""
+    draws_at_once: ClassVar[int] = 1
+    """How many draws are evaluated in one call by ``torch.vmap``; above 1 only where that is safe."""
+    observed: Mapping[str, Observed] = MappingProxyType({})
+    """The statistics that it offers beside the log-likelihood, by name."""
+
+    def parts(self) -> dict[str, nn.Module]:
+        """The model's parameter groups by name: disjoint, and together all that is trainable.
+
+        A draw is kept part by part. In each training step the parts of :attr:`inference` move first.
+        """
+        return {"model": self}
+
+    @abstractmethod
+    def initialise_(self, generator: torch.Generator) -> None:
+        """Draws the weights that a chain starts from."""
+
+    def read(self, x: Tensor) -> Tensor:
+        """Inputs as the networks read them, scaled say, once for all draws; what was read may be read again.
+
+        Every other method takes inputs that were read and inputs that were not.
+        """
+        return x
+
+    def infer(self, x: Tensor) -> Inferred:  # noqa: ARG002
+        """What depends on the ``inference`` parts and the inputs alone: once for draws that share them."""
+        return ()
+
+    @abstractmethod
+    def objective(self, x: Tensor, noise: Tensor) -> Tensor:
+        """What training maximises, (B,) nats in float64: log p(x), or a bound on it.
+
+        ``noise`` (B, noise_size) is standard normal.
+        """
+
+    @abstractmethod
+    def log_likelihood(self, x: Tensor, noise: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
+        """log p(x) (N,) in float64 and its Monte-Carlo error (N,), 0 where it is exact and NaN for K = 1.
+
+        ``noise`` (K, noise_size) is shared by all inputs, so that it cancels between draws.
+        """
+
+    def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
+        """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""
+        return {}
+
+    def features(self, x: Tensor) -> Tensor:
+        """A place (N, F) for each input, to find the training inputs nearest to it."""
+        return x.flatten(1).to(torch.float32)
+
+    def tile(self, device: torch.device, samples: int) -> int:  # noqa: ARG002
+        """How many inputs are worked on in one call: always as many, the last tile is filled up."""
+        return 64 if device.type == "cpu" else 4096
+
+    def observed_tile(self, device: torch.device) -> int:
+        """How many inputs are observed in one call."""
+        return self.tile(device, 1)
+
+    def scorer(self, noise: Tensor) -> Scorer:
+        """The fastest way to score whole tiles on the noise's device, checked against ``log_likelihood``."""
+        return PlainScorer(self, noise)
+
+    def config(self) -> dict[str, Any]:
+        """JSON values that :meth:`from_config` makes the same architecture of, without its weights."""
+        raise NotImplementedError(f"{type(self).__name__} has no config(): it cannot be saved")
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> GenerativeModel:
+        """The inverse of :meth:`config`; it must work on torch's "meta" device."""
+        raise NotImplementedError(f"{cls.__name__} has no from_config(): it cannot be loaded")
+
+
+class LatentModel(GenerativeModel):
+    """A generative model with a latent space: p(x|θ) = ∫ p(x|z, θ) N(z; 0, I) dz."""
+
+    latent_size: int
+
+    @abstractmethod
+    def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """Mean and log σ of q(z|x), two of (N, Z)."""
+
+    @abstractmethod
+    def log_prob(self, x: Tensor, z: Tensor) -> Tensor:
+        """log p(x|z) (N,) in float64, of inputs (N, *S) at points (N, Z)."""
+
+    @abstractmethod
+    def sample(self, z: Tensor, generator: torch.Generator) -> Tensor:
+        """Inputs (N, *S) drawn from p(x|z)."""
+
+    @abstractmethod
+    def reconstruct(self, x: Tensor, inferred: Inferred) -> Tensor:
+        """The input (N, *S) as this draw sees it, in the units of scaled inputs."""
+
+    def features(self, x: Tensor) -> Tensor:
+        """The means (N, Z) of q(z|x)."""
+        return self.encode(x)[0].float()
+
+
+class PlainScorer:
+    """The model's own ``log_likelihood``."""
+
+    def __init__(self, model: GenerativeModel, noise: Tensor) -> None:
+        self.model, self.noise = model, noise
+
+    def load(self) -> None:
+        """Nothing to do: the model itself is run."""
+
+    def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
+        """log p (n,) and its error (n,)."""
+        return self.model.log_likelihood(x, self.noise, inferred)
