@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from dissensus.models import build_vae
-from dissensus.posterior import WeightDraws
+from dissensus.posterior import PartDraws, WeightDraws
 
 
 @pytest.fixture
@@ -23,7 +23,8 @@ def draws_of():
             for network, group in ((lambda v: v.decoder, vaes), (lambda v: v.encoder, owners))
         )
         count = np.arange(len(vaes))
-        return WeightDraws(decoder, encoder, np.array(encoder_of), np.zeros_like(count), count + 1)
+        parts = {"decoder": PartDraws(decoder, count), "encoder": PartDraws(encoder, np.array(encoder_of))}
+        return WeightDraws(parts, np.zeros_like(count), count + 1)
 
     return stack
 
