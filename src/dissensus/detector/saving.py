@@ -16,7 +16,7 @@ from dissensus.data.standardiser import Standardiser
 from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.fused import fused_from_config, fused_to_config
-from dissensus.detector.measuring import Measured
+from dissensus.detector.measuring import Measured, needs_one_a_call
 from dissensus.detector.settings import check_settings
 from dissensus.detector.statistic import FUSED, make_score
 from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
@@ -100,6 +100,7 @@ def restore(
         raise ArtifactError("its input contract is not that of its networks: save it anew")
     detector.calibration_statistics_ = _statistics(detector, arrays)
     detector.examples_ = _examples(detector, arrays)
+    detector.one_a_call_ = needs_one_a_call(detector, detector.examples_.inputs)
     return detector
 
 
