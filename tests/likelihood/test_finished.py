@@ -5,7 +5,7 @@ import pytest
 
 from dissensus.likelihood import log_likelihoods
 from dissensus.likelihood.rows import CALL_ROWS
-from dissensus.models.vae_scorer import ReferenceScorer
+from dissensus.models.vae.scorer import ReferenceScorer
 
 
 class StoppedError(Exception):

@@ -10,8 +10,8 @@ from torch import nn
 from dissensus.likelihood import log_likelihoods
 from dissensus.likelihood.rows import AHEAD
 from dissensus.models import VAE, build_vae
-from dissensus.models.half_precision import TOLERANCE, ReducedScorer
-from dissensus.models.vae_scorer import ReferenceScorer, compiled_scorer, tile_scorer
+from dissensus.models.vae.half_precision import TOLERANCE, ReducedScorer
+from dissensus.models.vae.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

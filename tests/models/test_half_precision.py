@@ -6,9 +6,9 @@ import pytest
 import torch
 
 from dissensus.models import build_vae
-from dissensus.models.half_precision import TOLERANCE, ReducedScorer
 from dissensus.models.importance import importance_log_likelihood, importance_samples
-from dissensus.models.vae_scorer import ReferenceScorer, compiled_scorer, tile_scorer
+from dissensus.models.vae.half_precision import TOLERANCE, ReducedScorer
+from dissensus.models.vae.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

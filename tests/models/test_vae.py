@@ -11,7 +11,7 @@ from torch import nn
 from dissensus.errors import SettingsError
 from dissensus.models import VAE, Bernoulli, Gaussian, build_vae
 from dissensus.models.importance import importance_samples
-from dissensus.models.vae import LOG_STD_RANGE
+from dissensus.models.vae.model import LOG_STD_RANGE
 
 D, Z, SCALE = 5, 2, 0.5
 

@@ -2,7 +2,6 @@
 
 from dissensus.likelihood.matrix import LogLikelihoods, Proposal, log_likelihoods, noise_floor
 from dissensus.likelihood.own_bits import keeps_bits
-from dissensus.likelihood.regret import likelihood_regret
 from dissensus.likelihood.statistics import input_statistics
 
 __all__ = [
@@ -10,7 +9,6 @@ __all__ = [
     "Proposal",
     "input_statistics",
     "keeps_bits",
-    "likelihood_regret",
     "log_likelihoods",
     "noise_floor",
 ]

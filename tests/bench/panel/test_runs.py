@@ -13,7 +13,8 @@ from dissensus.bench.panel.runs import RunKey, execute
 from dissensus.bench.panel.sets import INLIER_SETS
 from dissensus.data import image_statistic_names
 from dissensus.errors import DataError
-from dissensus.likelihood import input_statistics, likelihood_regret
+from dissensus.likelihood import input_statistics
+from dissensus.models.vae import likelihood_regret
 from dissensus.posterior import load_weights
 
 MNIST = INLIER_SETS["mnist"]

@@ -8,11 +8,11 @@ import torch
 from torch import Tensor
 
 from dissensus.models.contract import Inferred, PlainScorer, Scorer
-from dissensus.models.half_precision import ReducedScorer
 from dissensus.models.importance import ImportanceSamples, importance_log_likelihood, importance_samples
+from dissensus.models.vae.half_precision import ReducedScorer
 
 if TYPE_CHECKING:
-    from dissensus.models.vae import VAE
+    from dissensus.models.vae.model import VAE
 
 __all__ = ["ReferenceScorer", "compiled_scorer", "inputs_at_once", "samples_at_once", "tile_scorer"]
 

@@ -15,18 +15,18 @@ import torch
 from torch import Tensor
 
 from dissensus.models.contract import Inferred
-from dissensus.models.convolutional import ConvolutionalDecoder
 from dissensus.models.importance import (
     from_log_weights,
     importance_log_likelihood,
     importance_samples,
     log_prior_over_q,
 )
-from dissensus.models.subpixel import SubpixelDecoder
+from dissensus.models.vae.convolutional import ConvolutionalDecoder
+from dissensus.models.vae.subpixel import SubpixelDecoder
 from dissensus.seeding import torch_stream
 
 if TYPE_CHECKING:
-    from dissensus.models.vae import VAE
+    from dissensus.models.vae.model import VAE
 
 __all__ = ["TOLERANCE", "ReducedScorer"]
 

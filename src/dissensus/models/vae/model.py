@@ -16,7 +16,7 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel
-from dissensus.models.vae_scorer import inputs_at_once, samples_at_once, tile_scorer
+from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
 
@@ -201,14 +201,14 @@ class VAE(LatentModel):
 
     def config(self) -> dict[str, Any]:
         """What :func:`dissensus.models.architecture_config` says."""
-        from dissensus.models.build import architecture_config
+        from dissensus.models.vae.build import architecture_config
 
         return architecture_config(self)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> VAE:
         """The inverse of :meth:`config`, for networks that this package made."""
-        from dissensus.models.build import vae_from_config
+        from dissensus.models.vae.build import vae_from_config
 
         return vae_from_config(config)
 

@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from dissensus.errors import SettingsError
-from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
 from dissensus.models.initialisation import initialise
-from dissensus.models.mlp import MLPDecoder, MLPEncoder
 from dissensus.models.observation import ObservationModel, observation_from_config
 from dissensus.models.observation import observation as find_observation
-from dissensus.models.vae import VAE
+from dissensus.models.vae.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
+from dissensus.models.vae.mlp import MLPDecoder, MLPEncoder
+from dissensus.models.vae.model import VAE
 
 __all__ = ["architecture_config", "build_vae", "parameter_shapes", "vae_from_config"]
 
