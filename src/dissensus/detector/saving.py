@@ -82,7 +82,7 @@ def restore(
     check_settings(detector)
     detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
     detector.draws_ = artifact.draws
-    check_network(detector.vae_.encoder, detector.vae_.decoder, detector.draws_)
+    check_network(detector.vae_, detector.draws_)
     channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
     detector.input_shape_ = (*sides, channels)
     detector.n_features_in_ = math.prod(detector.input_shape_)
