@@ -10,9 +10,9 @@ import pytest
 import torch
 
 from dissensus.evaluation import cores
+from dissensus.serve import workers as workers_module
 from dissensus.serve.refusals import TooLate
 from dissensus.serve.waiting import Deadline
-from dissensus.serve import workers as workers_module
 from dissensus.serve.workers import Workers
 
 ROWS = json.dumps({"rows": [[0.0, 0.0, 0.0]]}).encode()
