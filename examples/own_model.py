@@ -52,7 +52,7 @@ near = torch.randn(2 * ROWS, LATENTS, generator=generator) @ plane.T
 near += 0.1 * torch.randn(near.shape, generator=generator)
 far = near[ROWS:] + 0.5 * torch.randn(ROWS, COLUMNS, generator=generator)
 
-# 3. Draws from the posterior, by any rule; their log-likelihoods, computed once; scores of their disagreement.
+# 3. Draws from the posterior, by any rule; their log-likelihoods, computed once; scores of them.
 for posterior in ("sghmc", "swag", "ensemble"):
     settings = posterior_settings(posterior, epochs=60, draws=8, chains=4, batch_size=40)
     draws = sample_posterior(ProbabilisticPCA(), near[:ROWS], settings, seed=0, held_out=near[:50])
