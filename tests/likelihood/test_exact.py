@@ -7,8 +7,8 @@ from scipy import stats
 from torch import nn
 
 from dissensus.likelihood import log_likelihoods, noise_floor
-from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models import VAE, Gaussian, build_vae
+from dissensus.models.importance import importance_log_likelihood, importance_samples
 
 D, Z, SIGMA = 5, 2, 0.8
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from dissensus.likelihood.scorer import CPU_IMAGE_ROWS
 
 from dissensus.errors import SettingsError
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.likelihood.rows import CALL_ROWS
-from dissensus.likelihood.scorer import CPU_IMAGE_ROWS
 from dissensus.models import VAE
 from dissensus.seeding import torch_stream
 

@@ -5,14 +5,14 @@ import copy
 import numpy as np
 import pytest
 import torch
+from dissensus.likelihood.reduced import TOLERANCE, ReducedScorer
+from dissensus.likelihood.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 from torch import nn
 
 from dissensus.likelihood import log_likelihoods
-from dissensus.models.importance import importance_log_likelihood, importance_samples
-from dissensus.likelihood.reduced import TOLERANCE, ReducedScorer
 from dissensus.likelihood.rows import AHEAD
-from dissensus.likelihood.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 from dissensus.models import VAE, build_vae
+from dissensus.models.importance import importance_log_likelihood, importance_samples
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

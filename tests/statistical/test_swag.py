@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dissensus.errors import DivergenceError, SettingsError
 from dissensus.posterior import SWAG, Adam
-from dissensus.posterior.swag import Moments, choose_scale
+from dissensus.posterior.rules.swag import Moments, choose_scale
 
 
 def draws_of(moments, scale, count):
@@ -43,7 +43,7 @@ def adam_s_stationary_law(rule, curvature, gradient_noise):
 
     Its matrix, and the exact covariance of (θ, m).
     """
-    first, rate = rule.optimiser.decay[0], rule.learning_rate / math.sqrt(gradient_noise)
+    first, rate = rule.optimiser.decay[0], rule.step_size / math.sqrt(gradient_noise)
     # m' = βm + (1 − β)(hθ + noise), θ' = θ − r m'
     A = np.array([[1 - rate * (1 - first) * curvature, -rate * first], [(1 - first) * curvature, first]])
     b = np.array([-rate * (1 - first), 1 - first])

@@ -190,6 +190,12 @@ class VAE(LatentModel):
         log_p = self.observation.log_prob(x, self.decode(mean + std * noise))
         return log_p - kl_terms.sum(1, dtype=torch.float64)
 
+    def config(self) -> dict[str, Any]:
+        """What :func:`dissensus.models.architecture_config` says of it."""
+        from dissensus.models.build import architecture_config
+
+        return architecture_config(self)
+
     def forward(self, x: Tensor, noise: Tensor) -> Tensor:
         """The same as :meth:`elbo`."""
         return self.elbo(x, noise)
