@@ -12,7 +12,7 @@ from dissensus.errors import DissensusError
 from dissensus.models import build_vae
 from dissensus.posterior import SamplingSettings, sample_posterior
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.step_work import step_threads
+from dissensus.posterior.step_work import watching_threads
 from dissensus.scores._depth import one_thread
 from dissensus.side_by_side import side_by_side
 from dissensus.torch_threads import LEAST_WORK, set_own_threads, threads_for, torch_threads, usable_threads
@@ -49,7 +49,7 @@ def test_the_number_depends_on_the_work():
 )
 def test_steps_of_one_size_get_the_same_number_of_threads(shape, batch_size, expected):
     vae = build_vae(shape, generator=torch.Generator().manual_seed(0))
-    assert step_threads(vae, batch_size) == expected
+    assert watching_threads(vae, batch_size) == expected
 
 
 def test_a_block_and_blocks_within_it():
@@ -100,10 +100,10 @@ def test_all_of_a_small_fit_runs_on_one_thread(rows, monkeypatch):
 
         monkeypatch.setattr(Chain, name, noted)
 
-    for name in ("step", "noiseless_elbo", "held_out_log_likelihood"):
+    for name in ("step", "noiseless_objective", "held_out_log_likelihood"):
         watch(name)
     BayesianVAE(epochs=4, draws=4, device="cpu").fit(rows)
-    assert seen == {name: {1} for name in ("step", "noiseless_elbo", "held_out_log_likelihood")}
+    assert seen == {name: {1} for name in ("step", "noiseless_objective", "held_out_log_likelihood")}
 
 
 def test_the_number_of_cores_changes_no_bit_of_a_small_fit():
@@ -116,8 +116,8 @@ def test_the_number_of_cores_changes_no_bit_of_a_small_fit():
         found.append(sample_posterior(vae, rows, settings, seed=4, held_out=rows[:9]))
     for other in found[1:]:
         for part in ("decoder", "encoder"):
-            for name, stack in getattr(found[0], part).items():
-                assert torch.equal(stack, getattr(other, part)[name]), name
+            for name, stack in found[0].parts[part].stacks.items():
+                assert torch.equal(stack, other.parts[part].stacks[name]), name
         assert found[0].diagnostics.rhat == other.diagnostics.rhat
 
 

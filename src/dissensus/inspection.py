@@ -19,6 +19,7 @@ from scipy.stats import betabinom
 from dissensus.data import Chunk, ImageFolder, Table
 from dissensus.decisions import DriftMonitor, allowed_alarms
 from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector.posterior import posterior_in_words
 from dissensus.detector.streaming import open_stream, readable
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Explanation
@@ -65,8 +66,8 @@ class Assessment:
     """What scores above it is flagged."""
     settings: Mapping[str, Any]
     """The gate's settings, as JSON values."""
-    diagnostics: Mapping[str, Any]
-    """The sampler's, from ``Diagnostics.to_dict``."""
+    health: Mapping[str, Any] | None
+    """The sampler's, from ``Diagnostics.health``; ``None`` where a gate does not tell."""
     noise_floor: float
     """In nats."""
     drift: NDArray[np.float64]
@@ -200,7 +201,7 @@ def assess(
         gate.calibration_scores_,
         gate.threshold_,
         _settings(gate),
-        gate.draws_.diagnostics.to_dict(),
+        gate.draws_.diagnostics.health() if gate.draws_.diagnostics.reports else None,
         gate.noise_floor_,
         drift,
         monitor.alarm_at,
@@ -280,6 +281,7 @@ def _settings(gate: BayesianVAE) -> dict[str, Any]:
     names = ("variant", "statistic", "false_alarm_rate", "chains", "draws", "samples", "step_size", "resize")
     return {
         **{name: np.asarray(getattr(gate, name)).tolist() for name in names},
+        "posterior": posterior_in_words(gate.posterior),
         "observation": gate.vae_.observation.name,
         "latent_size": gate.vae_.latent_size,
         "input_shape": list(gate.input_shape_),

@@ -47,7 +47,7 @@ def _made_up(flagged, count, *, calibration=99, rate=0.1):
     settings = {"false_alarm_rate": rate}
     return Assessment(
         "x", np.where(flags, 9.0, 0.0), np.ones(count), flags, (), (), (), np.zeros(calibration), 1.0,
-        settings, {"reports": []}, 0.0, np.zeros(count), None,
+        settings, None, 0.0, np.zeros(count), None,
     )  # fmt: skip
 
 

@@ -39,7 +39,7 @@ def finish(folder: Path | None) -> dict[str, torch.Tensor]:
             on_epoch=None if folder is None else report,
         )
         for network in ("decoder", "encoder"):
-            for key, stack in getattr(draws, network).items():
+            for key, stack in draws.parts[network].stacks.items():
                 weights[f"{name}/{network}/{key}"] = stack[:].contiguous()
         rhat = list(draws.diagnostics.rhat.values())
         weights[f"{name}/rhat"] = torch.tensor(rhat, dtype=torch.float64)

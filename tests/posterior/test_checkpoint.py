@@ -37,10 +37,10 @@ def interrupt_after(epoch):
 
 def assert_same_run(a, b):
     for network in ("decoder", "encoder"):
-        first, second = getattr(a, network), getattr(b, network)
+        first, second = a.parts[network].stacks, b.parts[network].stacks
         assert first.keys() == second.keys()
         assert all(torch.equal(first[name][:], second[name][:]) for name in first)
-    assert a.encoder_of.tolist() == b.encoder_of.tolist()
+    assert a.parts["encoder"].of.tolist() == b.parts["encoder"].of.tolist()
     assert (a.chain.tolist(), a.epoch.tolist()) == (b.chain.tolist(), b.epoch.tolist())
     assert a.diagnostics.rhat == b.diagnostics.rhat
     assert [{**r.to_dict(), "seconds": 0} for r in a.diagnostics.reports] == [
@@ -141,8 +141,8 @@ def test_a_checkpoint_changes_nothing(vectors, vector_vae, tmp_path):
         {"batch_size": 40},
         {"temperature": 0.5},
         {"adaptation": 1},
-        {"decoder": SGHMC(step_size=0.02)},
-        {"encoder": SGHMC()},
+        {"rule": SGHMC(step_size=0.02)},
+        {"inference": None},
     ],
     ids=str,
 )

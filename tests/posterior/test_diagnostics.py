@@ -153,14 +153,14 @@ def test_health_of_the_other_samplers(rule):
 
 
 def test_round_trip_through_json():
-    health = SamplerHealth(0.1, 0.2, 0.3, 0.0, 1.0256, math.inf)
+    health = SamplerHealth(0.1, 0.2, 0.3, 0.0, 1.0256, math.inf, 1.0256)
     diagnostics = Diagnostics(
         (
             EpochReport(0, 1, -200.5, None, 0.1),
             EpochReport(1, 1, -1 / 3, -7.25, 0.2, {"decoder": health, "encoder": health}),
         ),
         {4: 1.01, 10: math.inf},
-        {0: 0.25, 1: 1.0},
+        {0: {"scale": 0.25}, 1: {"scale": 1.0}},
     )
     assert Diagnostics.from_dict(json.loads(json.dumps(diagnostics.to_dict()))) == diagnostics
     assert Diagnostics.from_dict(Diagnostics().to_dict()) == Diagnostics()

@@ -7,15 +7,15 @@ import torch
 
 from dissensus.errors import DivergenceError
 from dissensus.posterior import SGHMC, Adam, SamplingSettings, sample_posterior
-from dissensus.posterior.engine import EagerEngine
+from dissensus.posterior.engines import EagerEngine
 
 STEPS = 10
 
 
 def settings_with(rule, **rest):
     return SamplingSettings(
-        decoder=rule,
-        encoder=rule,
+        rule=rule,
+        inference=None,
         **{"epochs": 6, "burn_in": 2, "batch_size": 200 // STEPS, "restarts": 0, **rest},
     )
 
@@ -38,11 +38,11 @@ def nan_elbo(chain, trace):
 
 
 def infinite_weight(chain, trace):
-    chain.encoder.weights[5] = torch.inf
+    chain.parts["encoder"].weights[5] = torch.inf
 
 
 def absurd_weights(chain, trace):
-    chain.decoder.weights.mul_(1e4)
+    chain.parts["decoder"].weights.mul_(1e4)
 
 
 @pytest.mark.parametrize("step_size", [0.5, 2.0, 10.0, 1e4])
@@ -71,7 +71,7 @@ def test_absurd_from_the_first_epoch_on_is_refused(vectors, vector_vae):
     [
         (nan_elbo, "became non-finite at step 4 of epoch 3"),
         (infinite_weight, f"became non-finite at step {STEPS} of epoch 3"),
-        (absurd_weights, f"runs away: its negative ELBO is .*e[+].* after {STEPS} steps of epoch 3"),
+        (absurd_weights, f"runs away: its loss is .*e[+].* after {STEPS} steps of epoch 3"),
     ],
 )
 def test_error_names_chain_step_epoch_rates_and_last_finite_diagnostics(
@@ -91,7 +91,7 @@ def test_error_names_chain_step_epoch_rates_and_last_finite_diagnostics(
     last = seen[-1][1]
     assert message.startswith("chain 1 ")
     assert "step sizes: decoder 0.02, encoder 0.02" in message
-    assert f"last finite diagnostics, epoch 2: ELBO {last.training_elbo:.5g}" in message
+    assert f"last finite diagnostics, epoch 2: objective {last.training_elbo:.5g}" in message
     for network, health in last.health.items():
         assert f"{network} kinetic temperature {health.kinetic_temperature:.3g}" in message
         assert f"κ median {health.kappa_50:.3g}" in message
@@ -127,7 +127,10 @@ def test_diverged_epoch_leaves_no_trace_in_the_checkpoint(vectors, vector_vae, m
         on_epoch=lambda reports: epochs.append(reports[0].epoch),
     )
     assert epochs == [3, 4, 5, 6]
-    assert all(torch.equal(resumed.decoder[name][:], whole.decoder[name][:]) for name in whole.decoder)
+    assert all(
+        torch.equal(resumed.parts["decoder"].stacks[name][:], whole.parts["decoder"].stacks[name][:])
+        for name in whole.parts["decoder"].stacks
+    )
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -1,4 +1,4 @@
-"""A chain whose batches are divided between cores walks as it does on one."""
+"""A chain whose batches are divided between cores walks to the bit as it does on one, and beside others."""
 
 import threading
 
@@ -9,8 +9,9 @@ from torch import nn
 from dissensus.models import VAE, Bernoulli, build_vae
 from dissensus.posterior import SamplingSettings, posterior_settings, step_work
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.divided import DividedEngine
-from dissensus.posterior.engine import EagerEngine, engine_for
+from dissensus.posterior.engines import EagerEngine, engine_for
+from dissensus.posterior.engines.divided import DividedEngine
+from dissensus.posterior.engines.threaded import ThreadedEngine
 
 
 @pytest.fixture(params=[2, 3], ids=lambda cores: f"{cores} cores")
@@ -19,6 +20,12 @@ def cores(request):
     torch.set_num_threads(request.param)
     yield request.param
     torch.set_num_threads(before)
+
+
+@pytest.fixture(autouse=True)
+def long_steps(monkeypatch):
+    """Every step on pictures is as long as those whose batches are divided."""
+    monkeypatch.setattr(step_work, "LEAST_WORK", 0)
 
 
 @pytest.fixture
@@ -45,17 +52,31 @@ SETTINGS = {
 
 @pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
 def test_the_same_trajectories(data, cores, settings):
-    """Up to the order of a sum; 25 rows are divided unevenly."""
-    plain, shared = chains_of(data, settings), chains_of(data, settings)
-    engines = EagerEngine(plain), DividedEngine(shared)
+    """To the bit, however many cores there are; 25 rows are divided unevenly."""
+    plain, *others = (chains_of(data, settings) for _ in range(3))
+    engines = EagerEngine(plain), DividedEngine(others[0]), ThreadedEngine(others[1])
+    assert {chain.shares for chain in plain} == {step_work.SHARES}
     for epoch in (1, 2):
-        expected, found = (engine.run_epoch(epoch) for engine in engines)
-        torch.testing.assert_close(found, expected, rtol=1e-5, atol=0)
+        expected, *found = (engine.run_epoch(epoch) for engine in engines)
+        assert all(torch.equal(trace, expected) for trace in found)
     assert torch.get_num_threads() == cores
-    for one, other in zip(plain, shared, strict=True):
-        for name, tensor in one.tensors().items():
-            distance = (other.tensors()[name] - tensor).norm()
-            assert distance <= 1e-4 * tensor.norm(), name
+    for chains in others:
+        for one, other in zip(plain, chains, strict=True):
+            for name, tensor in one.tensors().items():
+                assert torch.equal(other.tensors()[name], tensor), name
+
+
+def test_the_shares_gradients_add_up_to_the_batch_s(data, cores, monkeypatch):
+    """Up to the order of a sum, the step of a batch that is not divided."""
+    divided = chains_of(data, SETTINGS["variant 2"])
+    monkeypatch.setattr(step_work, "LEAST_WORK", 1 << 60)
+    whole = chains_of(data, SETTINGS["variant 2"])
+    assert (divided[0].shares, whole[0].shares) == (step_work.SHARES, 1)
+    expected, found = EagerEngine(whole).run_epoch(1), DividedEngine(divided).run_epoch(1)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=0)
+    for name, tensor in whole[0].tensors().items():
+        distance = (divided[0].tensors()[name] - tensor).norm()
+        assert distance <= 1e-4 * tensor.norm(), name
 
 
 def test_the_same_bits_again(data, cores):
@@ -88,8 +109,6 @@ class WithBuffer(nn.Module):
 
 def test_used_where_it_pays(data, cores, monkeypatch):
     settings = SETTINGS["variant 1"]
-    assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)  # too little work in a step
-    monkeypatch.setattr(step_work, "LEAST_WORK", 0)
     assert isinstance(engine_for(chains_of(data, settings)), DividedEngine)
     tiny = SamplingSettings.variant_1(epochs=1, batch_size=1)
     assert isinstance(engine_for(chains_of(data, tiny)), EagerEngine)
@@ -102,6 +121,9 @@ def test_used_where_it_pays(data, cores, monkeypatch):
     assert isinstance(engine_for(chains_of(data, settings, kept)), EagerEngine)
     torch.set_num_threads(1)
     assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)
+    torch.set_num_threads(cores)
+    monkeypatch.setattr(step_work, "LEAST_WORK", 1 << 60)
+    assert isinstance(engine_for(chains_of(data, settings)), EagerEngine)  # too little work in a step
 
 
 @pytest.mark.parametrize("where", ["a copy", "the chain"])
@@ -112,7 +134,7 @@ def test_an_error_comes_out_and_leaves_nothing_behind(data, cores, where):
     def fail(*share):
         raise RuntimeError("lost")
 
-    (engine.copies[0][0] if where == "a copy" else chains[0]).backward = fail
+    (engine.chains[0].copies[0][0] if where == "a copy" else chains[0]).backward = fail
     before = threading.active_count()
     with pytest.raises(RuntimeError, match="lost"):
         engine.run_epoch(1)

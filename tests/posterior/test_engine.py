@@ -6,7 +6,7 @@ import torch
 from dissensus.models import build_vae
 from dissensus.posterior import SamplingSettings, posterior_settings
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.engine import CapturedEngine, EagerEngine, engine_for
+from dissensus.posterior.engines import CapturedEngine, EagerEngine, engine_for
 
 on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
 

@@ -49,7 +49,7 @@ def test_as_many_draws_as_were_asked_for_and_no_more_epochs(name, epochs, per_ch
 
 def test_rules():
     budget = {"epochs": 30, "draws": 20, "chains": 2, "step_size": 2e-2, "learning_rate": 3e-3}
-    rules = {name: posterior_settings(name, variant=2, **budget).decoder for name in POSTERIORS}
+    rules = {name: posterior_settings(name, variant=2, **budget).rule for name in POSTERIORS}
     assert rules["sghmc"] == SGHMC(2e-2)
     assert rules["sgld"] == SGLD(2e-2**2 / 0.05)
     assert rules["cyclical-sghmc"] == CyclicalSGHMC(15, 9, 2e-2)
@@ -58,8 +58,8 @@ def test_rules():
     assert rules["variational"] == Variational(Adam(3e-3))
     for name in POSTERIORS:
         first = posterior_settings(name, variant=1, **budget)
-        assert first.encoder == Adam(3e-3)
-        assert first.decoder == rules[name]
+        assert first.inference == Adam(3e-3)
+        assert first.rule == rules[name]
 
 
 def test_the_rest_of_the_budget_arrives():

@@ -8,7 +8,7 @@ import torch
 from dissensus.errors import DivergenceError, SettingsError
 from dissensus.posterior import SGHMC, SGLD, SWAG, Adam, SamplingSettings, Variational, sample_posterior
 from dissensus.posterior.diagnostics import Diagnostics
-from dissensus.posterior.engine import EagerEngine
+from dissensus.posterior.engines import EagerEngine
 
 SETTINGS = SamplingSettings.variant_1(SGHMC(0.02), epochs=6, burn_in=3, chains=2, batch_size=20)
 
@@ -21,7 +21,7 @@ def second_chain_runs_away(monkeypatch):
     def run_epoch(self, epoch):
         trace = run(self, epoch)
         for number, chain in enumerate(self.chains):
-            if chain.index == 1 and epoch == 4 and chain.decoder.rule.step_size > 0.01:
+            if chain.index == 1 and epoch == 4 and chain.parts["decoder"].rule.step_size > 0.01:
                 trace[number] = torch.nan
         return trace
 
@@ -30,7 +30,7 @@ def second_chain_runs_away(monkeypatch):
 
 def weights(draws, chain):
     rows = torch.from_numpy(draws.chain == chain)
-    return {name: stack[:][rows] for name, stack in draws.decoder.items()}
+    return {name: stack[:][rows] for name, stack in draws.parts["decoder"].stacks.items()}
 
 
 def assert_equal(left, right):
@@ -95,7 +95,7 @@ def test_a_step_size_that_was_too_large_becomes_one_that_works(vectors, vector_v
     draws = sample_posterior(vector_vae, vectors, settings, seed=0)
     sizes = [restart.step_sizes["decoder"] for restart in draws.diagnostics.restarts]
     assert sizes == [2.0 / 2**times for times in range(1, len(sizes) + 1)]
-    assert all(torch.isfinite(stack[:]).all() for stack in draws.decoder.values())
+    assert all(torch.isfinite(stack[:]).all() for stack in draws.parts["decoder"].stacks.values())
 
 
 @pytest.mark.parametrize("rule", [SGHMC(), SGLD(), Adam(), SWAG(), Variational()])
@@ -105,9 +105,9 @@ def test_every_rule_has_a_slower_form(rule):
 
 def test_what_is_optimised_beside_a_sampler_keeps_its_rate():
     slow = SETTINGS.slower(3)
-    assert (slow.decoder.step_size, slow.encoder.step_size) == (0.02 / 8, SETTINGS.encoder.step_size)
+    assert (slow.rule.step_size, slow.inference.step_size) == (0.02 / 8, SETTINGS.inference.step_size)
     ensemble = SamplingSettings.ensemble(2, 3).slower(1)
-    assert ensemble.decoder.step_size == ensemble.encoder.step_size == Adam().step_size / 2
+    assert ensemble.rule.step_size == ensemble.inference.step_size == Adam().step_size / 2
 
 
 @pytest.mark.parametrize("restarts", [-1, 1.5, None])

@@ -28,7 +28,7 @@ def test_draws_are_what_the_sampler_returns(vectors, vector_vae, epochs, burn_in
     per_chain = (epochs - burn_in) // thinning + 1
     draws = sample_posterior(vector_vae, vectors, settings, seed=0)
     assert settings.draws == len(draws) == chains * per_chain
-    assert all(len(stack[:]) == len(draws) for stack in draws.decoder.values())
+    assert all(len(stack[:]) == len(draws) for stack in draws.parts["decoder"].stacks.values())
     assert np.array_equal(draws.chain, np.repeat(np.arange(chains), per_chain))
     assert np.array_equal(draws.epoch, np.tile(burn_in + thinning * np.arange(per_chain), chains))
     assert draws.epoch.max() <= epochs
@@ -64,11 +64,11 @@ def test_refused_learning_rate(rate):
 def test_variants():
     sampler, optimiser = SGHMC(step_size=0.003), Adam(learning_rate=0.002)
     first = SamplingSettings.variant_1(sampler, optimiser, epochs=3)
-    assert (first.decoder, first.encoder) == (sampler, optimiser)
+    assert (first.rule, first.inference) == (sampler, optimiser)
     second = SamplingSettings.variant_2(sampler, epochs=3)
-    assert (second.decoder, second.encoder) == (sampler, sampler)
+    assert (second.rule, second.inference) == (sampler, None)
     ensemble = SamplingSettings.ensemble(5, 7, optimiser)
-    assert (ensemble.decoder, ensemble.encoder) == (optimiser, optimiser)
+    assert (ensemble.rule, ensemble.inference) == (optimiser, optimiser)
     assert ensemble.draws == ensemble.chains == 5
     assert [epoch for epoch in range(1, 8) if ensemble.keeps(epoch)] == [7]
 
@@ -83,9 +83,9 @@ def test_adaptation_is_the_burn_in_unless_told():
 def test_description_is_json_and_tells_rules_apart():
     first = SamplingSettings.variant_1(epochs=3).describe()
     second = SamplingSettings.variant_2(epochs=3).describe()
-    assert json.loads(json.dumps(first))["encoder"]["rule"] == "Adam"
-    assert first["decoder"] == second["decoder"]
-    assert first["encoder"] != second["encoder"]
+    assert json.loads(json.dumps(first))["inference"]["name"] == "Adam"
+    assert first["rule"] == second["rule"]
+    assert second["inference"] is None
 
 
 def test_cycles_burn_in_adapt_and_keep_each_for_themselves():
@@ -114,22 +114,21 @@ CYCLES = CyclicalSGHMC(5, 3)
 @pytest.mark.parametrize(
     ("wrong", "named"),
     [
-        ({"decoder": CYCLES, "burn_in": 4, "epochs": 11}, "multiple of cycle=5"),
-        ({"decoder": CYCLES, "burn_in": 3}, "burn_in=3 .* epochs 4 to 5"),
-        ({"decoder": CYCLES, "burn_in": 6}, "burn_in=6 .* epochs 4 to 5"),
-        ({"decoder": SGHMC(), "encoder": CYCLES}, "same cycle"),
-        ({"decoder": CYCLES, "encoder": CyclicalSGHMC(5, 2), "burn_in": 4}, "same cycle"),
-        ({"decoder": SWAG(), "encoder": SGHMC(), "fitted_draws": 2}, "SGHMC and the decoder's SWAG"),
-        ({"decoder": SGHMC(), "encoder": Variational()}, "Variational and the decoder's SGHMC"),
-        ({"decoder": SWAG()}, "fitted_draws must be"),
-        ({"decoder": Variational(), "fitted_draws": 0}, "fitted_draws must be"),
-        ({"decoder": SGHMC(), "fitted_draws": 3}, "fitted_draws=3 is for"),
-        ({"decoder": SWAG(), "fitted_draws": 3, "burn_in": 10}, "at least 2 iterates"),
+        ({"rule": CYCLES, "burn_in": 4, "epochs": 11}, "multiple of cycle=5"),
+        ({"rule": CYCLES, "burn_in": 3}, "burn_in=3 .* epochs 4 to 5"),
+        ({"rule": CYCLES, "burn_in": 6}, "burn_in=6 .* epochs 4 to 5"),
+        ({"rule": SWAG(), "inference": SGHMC(), "fitted_draws": 2}, "inference=SGHMC .* None to draw"),
+        ({"rule": SGHMC(), "inference": Variational()}, "inference=Variational"),
+        ({"rule": SGHMC(), "first_chain": -1}, "first_chain must be"),
+        ({"rule": SWAG()}, "fitted_draws must be"),
+        ({"rule": Variational(), "fitted_draws": 0}, "fitted_draws must be"),
+        ({"rule": SGHMC(), "fitted_draws": 3}, "fitted_draws=3 is for"),
+        ({"rule": SWAG(), "fitted_draws": 3, "burn_in": 10}, "at least 2 iterates"),
     ],
 )
 def test_rules_that_do_not_go_together_are_refused(wrong, named):
     with pytest.raises(SettingsError, match=named):
-        SamplingSettings(**{"encoder": Adam(), "epochs": 10, **wrong})
+        SamplingSettings(**{"inference": Adam(), "epochs": 10, **wrong})
 
 
 @pytest.mark.parametrize("rows", [None, 0])

@@ -9,9 +9,9 @@ import torch
 from dissensus.models import build_vae
 from dissensus.posterior import SamplingSettings
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.engine import EagerEngine, engine_for
+from dissensus.posterior.engines import EagerEngine, engine_for
+from dissensus.posterior.engines.threaded import ThreadedEngine
 from dissensus.posterior.steady_memory import steady_memory
-from dissensus.posterior.threaded import ThreadedEngine
 
 
 @pytest.fixture

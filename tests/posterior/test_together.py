@@ -15,7 +15,7 @@ SETTINGS = {
 
 
 def all_weights(draws):
-    return [stack[:] for stacks in (draws.decoder, draws.encoder) for stack in stacks.values()]
+    return [stack for part in draws.parts.values() for stack in part.stacks.values()]
 
 
 def assert_same(draws, others):

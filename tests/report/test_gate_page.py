@@ -42,7 +42,7 @@ def _assessment(kind="grey", count=300, flagged=12, **changes):
         "folder & <more>", random.gamma(2, 1, count), random.random(count), flags, cases, typical,
         (("bad.png", "no <picture>"),), random.gamma(2, 1, 999), 6.0,
         SETTINGS | {"input_shape": [9, 10, 1] if kind != "row" else [12]},
-        {"reports": [], "rhat": {}}, 0.5, np.linspace(0, 6, count), None,
+        None, 0.5, np.linspace(0, 6, count), None,
     )  # fmt: skip
     return replace(made, **changes)
 

@@ -56,7 +56,7 @@ def test_draws_have_the_posterior_s_mean_and_variance(temperature):
         temperature=temperature,
     )
     draws = sample_posterior(vae, data, settings, seed=0)
-    means = draws.decoder["mean"][:].numpy().astype(float)
+    means = draws.parts["decoder"].stacks["mean"][:].numpy().astype(float)
     assert means.shape == (21, D)
     # Prior precision is about 1/4 here and adds next to nothing to N = 256.
     expected_variance = temperature / N
@@ -76,7 +76,11 @@ def posterior_of(rule, **rest):
     vae = VAE(Uninformed(), Bias(), Gaussian(scale=1.0), (D,), 1)
     settings = SamplingSettings.variant_1(rule, **{"batch_size": 16, **rest})
     draws = sample_posterior(vae, data, settings, seed=0, held_out=data[:50])
-    return draws.decoder["mean"][:].double().numpy(), data.double().numpy().mean(axis=0), draws.diagnostics
+    return (
+        draws.parts["decoder"].stacks["mean"][:].double().numpy(),
+        data.double().numpy().mean(axis=0),
+        draws.diagnostics,
+    )
 
 
 @pytest.mark.parametrize(
@@ -113,7 +117,7 @@ def test_swag_tunes_a_scale_that_the_learning_rate_set_wrong(learning_rate):
     rule = SWAG(Adam(learning_rate))
     means, centre, diagnostics = posterior_of(rule, **schedule)
     variance = means.var(axis=0, ddof=1).mean() * N
-    untuned = variance / diagnostics.swag_scale[0] ** 2
+    untuned = variance / diagnostics.tuned[0]["scale"] ** 2
     assert untuned < 0.5 if learning_rate == 0.1 else untuned > 15
     assert 0.45 < variance < 1.15
     assert np.abs(means.mean(axis=0) - centre).mean() < 1 / np.sqrt(N)

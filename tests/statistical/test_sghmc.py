@@ -8,7 +8,7 @@ from scipy.linalg import solve_discrete_lyapunov
 
 from dissensus.errors import SettingsError
 from dissensus.posterior import SGHMC
-from dissensus.posterior.sghmc import SGHMCState
+from dissensus.posterior.rules.sghmc import SGHMCState
 
 
 def transcription(theta, gradients, noises, *, eps, alpha, c, delta, adapt_steps):

@@ -7,7 +7,7 @@ from scipy import stats
 
 from dissensus.errors import SettingsError
 from dissensus.posterior import SGHMC, SGLD
-from dissensus.posterior.sgld import SGLDState
+from dissensus.posterior.rules.sgld import SGLDState
 
 
 def transcription(theta, gradients, noises, *, h, c, delta, adapt_steps):

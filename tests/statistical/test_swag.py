@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dissensus.errors import DivergenceError, SettingsError
 from dissensus.posterior import SWAG, Adam
-from dissensus.posterior.swag import Moments, choose_scale
+from dissensus.posterior.rules.swag import Moments, choose_scale
 
 
 def draws_of(moments, scale, count):

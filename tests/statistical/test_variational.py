@@ -9,7 +9,7 @@ from dissensus.errors import SettingsError
 from dissensus.models import VAE, Gaussian
 from dissensus.posterior import Adam, GammaHyperprior, SamplingSettings, Variational, sample_posterior
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.engine import EagerEngine
+from dissensus.posterior.engines import EagerEngine
 
 N, D, SIGMA, LAMBDA = 240, 4, 0.5, 3.0
 
@@ -80,7 +80,7 @@ def test_regression_has_the_exact_mean_and_the_mean_field_variance(layer, temper
         fitted_draws=2000,
     )
     draws = sample_posterior(vae, data, settings, seed=0)
-    (stack,) = draws.decoder.values()
+    (stack,) = draws.parts["decoder"].stacks.values()
     weights = stack[:].reshape(2000, D, 2).double().numpy()
     A = z.T @ z / SIGMA**2 + LAMBDA * np.eye(2)
     mean = np.linalg.solve(A, z.T @ y / SIGMA**2).T
@@ -100,9 +100,9 @@ def test_precision_is_the_hyperprior_s_mean_under_q():
     rule = Variational(initial_std=0.7)
     settings = SamplingSettings.variant_1(rule, epochs=2, burn_in=2, batch_size=60, fitted_draws=1)
     chain = Chain(vae, settings, data, 0, 0)
-    means = chain.decoder.parameters.layout.split(chain.decoder.weights.clone())
+    means = chain.parts["decoder"].parameters.layout.split(chain.parts["decoder"].weights.clone())
     chain.begin_epoch(1)
-    precisions = chain.decoder.parameters.layout.split(chain.decoder.precision)
+    precisions = chain.parts["decoder"].parameters.layout.split(chain.parts["decoder"].precision)
     for name, mean in means.items():
         n = mean.numel()
         expected = (1 + n / 2) / (1 + (float(mean.square().sum()) + n * 0.49) / 2)
@@ -126,9 +126,9 @@ def test_what_the_data_say_nothing_about_returns_to_the_prior():
     engine = EagerEngine([chain])
     for epoch in range(1, 301):
         engine.run_epoch(epoch)
-    std = chain.decoder.state.log_std.exp()
+    std = chain.parts["decoder"].state.log_std.exp()
     torch.testing.assert_close(std, torch.full_like(std, 0.5), rtol=0.05, atol=0)
-    assert chain.decoder.weights.abs().max() < 0.05
+    assert chain.parts["decoder"].weights.abs().max() < 0.05
 
 
 @pytest.mark.parametrize("std", [0.0, -1.0, float("nan")])

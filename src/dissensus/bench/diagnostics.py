@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -17,19 +16,17 @@ NOISE_FLOOR_INPUTS = 256  # enough for a root mean square
 
 
 def run_diagnostics(draws: WeightDraws) -> dict[str, Any]:
-    """What the sampler said of itself: means over chains in the last epoch, R̂, and the curves by epoch."""
+    """What the sampler said of itself: medians over chains in the last epoch, R̂, and curves by epoch."""
     reports = draws.diagnostics.reports
     epochs = sorted({report.epoch for report in reports})
-    last = [report for report in reports if report.epoch == epochs[-1]]
-    sampled = {name: [asdict(report.health[name]) for report in last] for name in last[0].health}
     curves = {epoch: [report for report in reports if report.epoch == epoch] for epoch in epochs}
-    rhat = draws.diagnostics.rhat
+    health = draws.diagnostics.health()
     return {
         "last_epoch": {
-            name: {field: _mean([health[field] for health in healths]) for field in healths[0]}
-            for name, healths in sampled.items()
+            name: {number: _finite(value) for number, value in numbers.items()}
+            for name, numbers in health["networks"].items()
         },
-        "rhat": _finite(rhat[max(rhat)]) if rhat else None,
+        "rhat": None if health["rhat"] is None else _finite(health["rhat"]),
         "training_elbo": [_mean([r.training_elbo for r in curves[epoch]]) for epoch in epochs],
         "held_out_log_likelihood": [
             _mean([r.held_out_log_likelihood for r in curves[epoch] if r.held_out_log_likelihood is not None])

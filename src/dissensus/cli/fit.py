@@ -33,6 +33,13 @@ def fit(
         typer.Option("--output", "-o", help="The folder the gate is saved in. A gate there is replaced."),
     ],
     variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
+    posterior: Annotated[
+        str,
+        typer.Option(
+            help="How networks are drawn: sghmc, cyclical-sghmc, sgld, swag, variational, or ensemble, which "
+            "takes as many draws as chains."
+        ),
+    ] = "sghmc",
     statistic: Annotated[
         str,
         typer.Option(
@@ -92,6 +99,7 @@ def fit(
 
     gate = BayesianVAE(
         variant=variant,
+        posterior=posterior,
         statistic=statistic,
         false_alarm_rate=false_alarm_rate,
         observation=observation,
@@ -155,20 +163,19 @@ def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> di
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
 
-    from dissensus.report import chain_health
-
     return {
         "gate": str(output),
         "inputs": inputs,
         "input_shape": list(gate.input_shape_),
         "draws": len(gate.draws_),
         "chains": gate.chains,
+        "posterior": gate.posterior,
         "statistic": gate.statistic,
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": gate.threshold_ if isfinite(gate.threshold_) else None,
         "calibration_inputs": len(gate.calibration_scores_),
         "noise_floor": gate.noise_floor_,
-        "health": chain_health(gate.draws_.diagnostics.to_dict()),
+        "health": gate.draws_.diagnostics.health(),
         "seconds": round(seconds, 1),
     }
 

@@ -34,11 +34,12 @@ def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
 
 def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
+    from dissensus.detector.posterior import posterior_in_words
     from dissensus.detector.statistic import describe_statistic
-    from dissensus.report import chain_health, describe_health
+    from dissensus.report import describe_health
 
-    diagnostics, interval = gate.draws_.diagnostics.to_dict(), gate.false_alarm_interval_
-    health = chain_health(diagnostics) if diagnostics["reports"] else None
+    diagnostics, interval = gate.draws_.diagnostics, gate.false_alarm_interval_
+    health = diagnostics.health() if diagnostics.reports else None
     threshold = gate.threshold_
     return {
         "gate": str(folder),
@@ -54,6 +55,7 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
         "threshold": threshold if math.isfinite(threshold) else None,
         "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},
         "variant": gate.variant,
+        "posterior": posterior_in_words(gate.posterior),
         "chains": gate.chains,
         "draws": len(gate.draws_),
         "samples": gate.samples,

@@ -8,7 +8,6 @@ import numpy as np
 
 from dissensus.demo.run import Demo
 from dissensus.evaluation import auroc, auroc_interval, environment
-from dissensus.report import chain_health
 
 __all__ = ["COLUMNS", "demo_record"]
 
@@ -40,7 +39,7 @@ def demo_record(demo: Demo) -> dict[str, Any]:
             }
             for kind, images in demo.outliers.items()
         },
-        "health": chain_health(gate.draws_.diagnostics.to_dict()),
+        "health": gate.draws_.diagnostics.health(),
         "noise_floor": gate.noise_floor_,
         "seconds": {name: round(value, 1) for name, value in demo.seconds.items()},
         "environment": environment(),

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import statistics
 from typing import TYPE_CHECKING
 
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
 from dissensus.detector.contract import input_contract, preprocessing
+from dissensus.detector.posterior import posterior_in_words
 from dissensus.detector.statistic import FUSED, describe_statistic
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
 
 __all__ = ["model_card"]
-
-MERGED = 1.1  # R̂ below this: chains cannot be told apart (Gelman et al. 2013)
 
 
 def model_card(detector: BayesianVAE) -> str:
@@ -75,28 +73,27 @@ def _promise(detector: BayesianVAE) -> str:
 
 
 def _health(detector: BayesianVAE) -> str:
-    diagnostics = detector.draws_.diagnostics
-    last = max((report.epoch for report in diagnostics.reports), default=0)
-    health = [h for r in diagnostics.reports if r.epoch == last for h in r.health.values()]
+    health = detector.draws_.diagnostics.health()
     lines = [f"- estimating a log-likelihood twice moves it by {detector.noise_floor_:.2g} nats"]
-    if health:
-        kinetic = statistics.median(numbers.kinetic_temperature for numbers in health)
-        clamped = statistics.median(numbers.clamped_share for numbers in health)
+    for name, numbers in health["networks"].items():
         lines += [
-            f"- kinetic temperature {kinetic:.2f} (right is 1.03)",
-            f"- {clamped:.0%} of the weights get more noise from the minibatches than they may",
+            f"- {name}: kinetic temperature {numbers['kinetic_temperature']:.2f} (right is "
+            f"{numbers['right_temperature']:.2f})",
+            f"- {name}: {numbers['clamped_share']:.0%} of the weights get more noise from the minibatches "
+            "than they may",
         ]
-    if diagnostics.rhat:
-        rhat = list(diagnostics.rhat.values())[-1]
-        merged = "cannot be told apart" if rhat < MERGED else "have not merged, as is usual for networks"
+    if (rhat := health["rhat"]) is not None:
+        apart = "have not merged, as is usual for networks"
+        merged = "cannot be told apart" if rhat < health["merged_below"] else apart
         lines.append(f"- the chains {merged} (R̂ {rhat:.2f})")
-    lines += [f"- {restart}" for restart in diagnostics.restarts]
+    lines += [f"- {restart}" for restart in health["restarts"]]
     return "\n".join(lines)
 
 
 def _settings(detector: BayesianVAE) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
+    settings["posterior"] = posterior_in_words(detector.posterior)
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
     meaning = f"\n\n`{detector.statistic_}`: {describe_statistic(detector.statistic_, detector.score_)}."
     return "\n".join(["| | |", "|---|---|", *rows]) + meaning

@@ -41,6 +41,7 @@ from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches, training_array
 from dissensus.detector.measuring import every_statistic, measure, needs_one_a_call
 from dissensus.detector.parts import part_fractions
+from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
 from dissensus.detector.statistic import make_score
@@ -51,8 +52,7 @@ from dissensus.likelihood import LogLikelihoods, Proposal, log_likelihoods, nois
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
-from dissensus.posterior import SGHMC, EpochReport, SamplingSettings, claimed_checkpoint, sample_posterior
-from dissensus.schedule import default_batch_size, default_epochs, kept_epochs
+from dissensus.posterior import EpochReport, claimed_checkpoint, sample_posterior
 from dissensus.scores import FittedScore, Fused
 from dissensus.seeding import stream_seed, torch_stream
 
@@ -86,6 +86,11 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     variant
         1 samples the decoder and optimises an encoder a chain, 2 samples both (the paper's two variants).
+    posterior
+        How networks are drawn: ``"sghmc"``, ``"cyclical-sghmc"``, ``"sgld"``, ``"ensemble"`` (of as many
+        members as there are chains), ``"swag"`` or ``"variational"``; a rule with settings of its own, such
+        as ``SWAG(rank=5)``; or whole :class:`~dissensus.SamplingSettings`, beside which ``variant``,
+        ``epochs``, ``batch_size`` and ``step_size`` mean nothing.
     statistic
         How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, or ``"fused"``, which
         joins disagreement, likelihood, encoding, reconstruction and, of images, the length of their code
@@ -104,7 +109,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     epochs, batch_size
         ``None`` chooses by the number of rows (``dissensus.schedule``).
     step_size
-        ε of the sampler; it moves about like Adam with a learning rate of 20 ε².
+        ε of the sampler, if the posterior is one by name; it moves about like Adam with a learning rate of
+        20 ε².
     samples
         K, the importance samples of each log-likelihood.
     proposal
@@ -164,6 +170,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         *,
         variant: int = 1,
+        posterior: Posterior = "sghmc",
         statistic: str = STATISTIC,
         false_alarm_rate: float = 0.05,
         observation: str | ObservationModel = "auto",
@@ -184,6 +191,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
         self.variant = variant
+        self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
         self.observation = observation
@@ -221,6 +229,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         interrupted fit goes on; a folder that another process is using is refused at once.
         """
         check_settings(self)
+        check_posterior(self)
         with claimed_checkpoint(checkpoint):
             self._fit(X, checkpoint, on_progress)
         warn_if_mute(self)
@@ -231,6 +240,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         array = training_array(self, X, resize=self.resize)
         seed = self._root_seed()
         rows = split(len(array), part_fractions(len(array)), seed=seed)
+        settings = sampling_settings(self, len(rows["train"]))
         self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
         self.input_shape_ = array.shape[1:]
         self.fitted_rows_ = {name: len(index) for name, index in rows.items()}
@@ -239,7 +249,6 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             warn_of_absurd_values(self, array)
         self.seed_ = seed
         self.vae_ = self._build(tuple(parts["train"].shape[1:]), seed)
-        settings = self._sampling_settings(len(rows["train"]))
 
         def on_epoch(reports: Sequence[EpochReport]) -> None:
             if on_progress is not None:
@@ -475,20 +484,6 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return upload(self.save, repo_id, private=private, message=message)
 
     # ---- the stages' arguments
-
-    def _sampling_settings(self, training_size: int) -> SamplingSettings:
-        batch_size = int(self.batch_size or default_batch_size(training_size))
-        epochs = int(self.epochs or default_epochs(training_size, batch_size))
-        burn_in, thinning = kept_epochs(epochs, int(self.draws) // int(self.chains))
-        variant = SamplingSettings.variant_1 if self.variant == 1 else SamplingSettings.variant_2
-        return variant(
-            SGHMC(step_size=self.step_size),
-            epochs=epochs,
-            burn_in=burn_in,
-            thinning=thinning,
-            chains=int(self.chains),
-            batch_size=batch_size,
-        )
 
     def _build(self, shape: tuple[int, ...], seed: int) -> VAE:
         model: str | ObservationModel = self.observation

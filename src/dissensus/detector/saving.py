@@ -17,6 +17,7 @@ from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.fused import fused_from_config, fused_to_config
 from dissensus.detector.measuring import Measured, needs_one_a_call
+from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.settings import check_settings
 from dissensus.detector.statistic import FUSED, make_score
 from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
@@ -78,6 +79,7 @@ def restore(
         settings[pair] = None if settings[pair] is None else tuple(settings[pair])
     if isinstance(settings["observation"], dict):
         settings["observation"] = observation_from_config(settings["observation"])
+    settings["posterior"] = posterior_from_config(settings.get("posterior", "sghmc"))
     detector = kind(**settings, device=device, encoder=encoder, decoder=decoder)
     check_settings(detector)
     detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
@@ -157,4 +159,5 @@ def _settings(detector: BayesianVAE) -> dict[str, Any]:
     )
     # What a person has set since the fit waits for another one.
     settings |= {"random_state": detector.seed_, "observation": model, "statistic": detector.statistic_}
+    settings["posterior"] = posterior_to_config(detector.posterior)
     return {name: value for name, value in settings.items() if name not in _OF_THIS_MACHINE}

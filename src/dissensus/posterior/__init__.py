@@ -1,20 +1,16 @@
-"""How weight draws are made: the potential, the priors, one file a sampler, the chain driver, diagnostics."""
+"""How weight draws are made: rules (one file each), engines that run their steps, the run, diagnostics."""
 
-from dissensus.posterior.adam import Adam
+from dissensus.posterior.budget import Budget
 from dissensus.posterior.checkpoint import claimed_checkpoint
-from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth, split_rhat
 from dissensus.posterior.draws import PartDraws, WeightDraws, join_draws, load_draw, load_weights
 from dissensus.posterior.driver import sample_posterior, sample_together
-from dissensus.posterior.named import POSTERIORS, Budget, posterior_settings
+from dissensus.posterior.named import posterior_settings
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.priors import GammaHyperprior
+from dissensus.posterior.rules import POSTERIORS, SGHMC, SGLD, SWAG, Adam, CyclicalSGHMC, Rule, Variational
 from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
-from dissensus.posterior.sghmc import SGHMC
-from dissensus.posterior.sgld import SGLD
-from dissensus.posterior.swag import SWAG
-from dissensus.posterior.variational import Variational
 
 __all__ = [
     "POSTERIORS",
@@ -31,6 +27,7 @@ __all__ = [
     "PartDraws",
     "PosteriorRun",
     "Potential",
+    "Rule",
     "SamplerHealth",
     "SamplingSettings",
     "Variational",

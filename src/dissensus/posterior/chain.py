@@ -1,37 +1,33 @@
-"""One chain: a VAE whose encoder and decoder move by their rules, one epoch at a time."""
+"""One chain: a model whose parts move by their rules, one epoch at a time."""
 
 from __future__ import annotations
 
 import copy
-import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from dissensus.models import VAE
-from dissensus.models.inputs import unit_scale
+from dissensus.errors import SettingsError
+from dissensus.models import GenerativeModel
 from dissensus.posterior.draws import load_weights
 from dissensus.posterior.part import Part
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.step_work import batch_shares
 from dissensus.seeding import numpy_stream, stream_seed, torch_stream
 
 __all__ = ["Chain", "StepNoise"]
-
-_DECODED_AT_ONCE = 1 << 24  # numbers a decoder gives at once where chains are watched: 64 MiB
 
 
 class StepNoise(NamedTuple):
     """Standard normal numbers for one step, in the order they are drawn in."""
 
-    latent: Tensor
-    """(B, Z)"""
-    encoder: Tensor | None
-    """(P,), where the encoder is sampled"""
-    decoder: Tensor | None
-    """(P,), where the decoder is"""
+    objective: Tensor
+    """(B, noise_size)"""
+    parts: dict[str, Tensor]
+    """(P,) for each part whose rule takes noise, empty for the others."""
 
 
 class Chain:
@@ -41,24 +37,32 @@ class Chain:
     same state it ends in the same state, which is what makes an interrupted run resume to the same bits.
     """
 
-    def __init__(self, vae: VAE, settings: SamplingSettings, data: Tensor, index: int, seed: int) -> None:
+    def __init__(
+        self, model: GenerativeModel, settings: SamplingSettings, data: Tensor, index: int, seed: int
+    ) -> None:
         self.index, self.seed, self.settings, self.data = index, seed, settings, data
         self.batch_size = min(settings.batch_size, len(data))
         self.steps_per_epoch = len(data) // self.batch_size
-        self.vae = copy.deepcopy(vae).to(data.device)
-        self.vae.initialise_(torch_stream(seed, "chain", index, "initialisation"))
+        self.model = copy.deepcopy(model).to(data.device)
+        self.model.initialise_(torch_stream(seed, "chain", index, "initialisation"))
         # What is frozen is no part of a draw: it must stay what the draws will be scored with.
-        load_weights(self.vae, {name: p for name, p in vae.named_parameters() if not p.requires_grad})
-        potential = Potential(len(data), self.batch_size, settings.temperature)
-        self.decoder = Part(self.vae.decoder, settings.decoder, potential)
-        self.encoder = Part(self.vae.encoder, settings.encoder, potential)
+        load_weights(self.model, {name: p for name, p in model.named_parameters() if not p.requires_grad})
+        modules, potential = _modules(self.model), Potential(len(data), self.batch_size, settings.temperature)
+        inferring = self.model.inference if settings.inference is not None else ()
+        self.drawn = tuple(name for name in modules if name not in inferring)
+        """The parts that a draw consists of; the others are optimised, and shared by the chain's draws."""
+        self.parts = {
+            name: Part(module, settings.rule_of(name, self.drawn), potential)
+            for name, module in modules.items()
+        }
+        self.order = tuple(sorted(modules, key=lambda name: name not in self.model.inference))
+        """The parts in the order in which they step: what proposes first."""
+        self.shares = 1 if data.is_cuda else self._shares()
+        """How many shares a batch is computed in, one after the other or side by side, with equal bits."""
         self.generator = torch.Generator(device=data.device)
         self.adapt = True
-
-    @property
-    def parts(self) -> dict[str, Part]:
-        """The two networks by name."""
-        return {"decoder": self.decoder, "encoder": self.encoder}
+        for part in self.parts.values():
+            part.watch_(self.noiseless_objective)
 
     def begin_epoch(self, epoch: int) -> Tensor:
         """Sets streams, prior and adaptation of epoch t; returns its batches (steps, B) of row numbers."""
@@ -77,52 +81,61 @@ class Chain:
         return order[: self.steps_per_epoch * self.batch_size].view(self.steps_per_epoch, self.batch_size)
 
     def step(self, rows: Tensor) -> Tensor:
-        """One step on the batch ``data[rows]``; returns its mean ELBO () without waiting for the device."""
+        """One step on the batch ``data[rows]``; its mean objective () without waiting for the device."""
         noise = self.draw_noise(len(rows))
-        elbo = self.backward(rows, noise.latent)
-        # Both gradients were taken at the same point: θ's uses the most recent φ, as in the paper.
-        self.encoder.step_(noise.encoder, self.adapt)
-        self.decoder.step_(noise.decoder, self.adapt)
-        return elbo.mean()
+        found = [self.backward(*share) for share in self.divided(rows, noise.objective)]
+        # All gradients were taken at the same point, also that of what is inferred for.
+        for name in self.order:
+            self.parts[name].step_(noise.parts[name], self.adapt)
+        return (torch.cat(found) if len(found) > 1 else found[0]).mean()
 
     def draw_noise(self, rows: int) -> StepNoise:
         """All that is random in a step on so many rows, apart from which they are."""
-        latent = torch.empty(rows, self.vae.latent_size, device=self.data.device)
-        latent.normal_(generator=self.generator)
-        for part in (self.encoder, self.decoder):
-            part.begin_step_(self.generator, rows)
-        return StepNoise(latent, *(part.draw_noise(self.generator) for part in (self.encoder, self.decoder)))
+        objective = torch.empty(rows, self.model.noise_size, device=self.data.device)
+        objective.normal_(generator=self.generator)
+        for name in self.order:
+            self.parts[name].begin_step_(self.generator, rows)
+        return StepNoise(
+            objective, {name: self.parts[name].draw_noise(self.generator) for name in self.order}
+        )
 
-    def backward(self, rows: Tensor, noise: Tensor, vae: VAE | None = None) -> Tensor:
-        """The ELBO (B,) of ``data[rows]``; leaves the gradient in the chain's own networks, or in a copy."""
-        elbo = (vae or self.vae).objective(self.data.index_select(0, rows), noise)
-        elbo.sum().neg().backward()  # type: ignore[no-untyped-call]
-        return elbo.detach()
+    def divided(self, rows: Tensor, noise: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
+        """The batch's shares, each of row numbers (b,) and noise (b, noise_size)."""
+        return zip(rows.tensor_split(self.shares), noise.tensor_split(self.shares), strict=True)
 
-    def noiseless_elbo(self) -> float:
-        """The median ELBO of the first rows at z = mean: how good the weights are, whatever the noise.
+    def backward(self, rows: Tensor, noise: Tensor, model: GenerativeModel | None = None) -> Tensor:
+        """The objective (B,) of ``data[rows]``; leaves the gradient in the chain's model, or in a copy."""
+        objective = (model or self.model).objective(self.data.index_select(0, rows), noise)
+        objective.sum().neg().backward()  # type: ignore[no-untyped-call]
+        return objective.detach()
 
-        An untrained encoder's σ can be huge, and the training ELBO then jumps by orders of magnitude. One
-        absurd row would outweigh all others in a mean, and a chain that runs away loses them all.
+    def noiseless_objective(self) -> float:
+        """The median objective of the first rows without noise: how good the weights are.
+
+        What an untrained model infers can be very wide, and the training objective then jumps by orders of
+        magnitude. One absurd row would outweigh all others in a mean, and a chain that runs away loses them
+        all.
         """
         with torch.no_grad():
-            x = unit_scale(self.data[: self.batch_size])
-            return float(self.vae.elbo(x, x.new_zeros(len(x), self.vae.latent_size)).median())
+            x = self.model.read(self.data[: self.batch_size])
+            noise = torch.zeros(len(x), self.model.noise_size, device=x.device)
+            return float(self.model.objective(x, noise).median())
 
     def held_out_log_likelihood(self, x: Tensor, noise: Tensor) -> Tensor:
-        """log p̂(x) of held-out inputs (N,) in float64 with the given noise (K, Z), to watch the chain by."""
+        """log p(x) of held-out inputs (N,) in float64 with noise (K, noise_size), to watch the chain by."""
         with torch.no_grad():
-            # So many inputs at a time that what a decoder gives for all their samples is 64 MiB.
-            numbers = len(noise) * self.vae.observation.parameters_per_dimension
-            at_once = max(1, _DECODED_AT_ONCE // (numbers * math.prod(self.vae.input_shape)))
-            parts = [
-                self.vae.log_likelihood(some, noise, self.vae.infer(some))[0]
-                for some in x.split(at_once)  # type: ignore[no-untyped-call]
-            ]
-            return torch.cat(parts)
+            size = self.model.tile(x.device, len(noise))
+            inferred = self.model.infer(x)
+            tiles = [slice(start, start + size) for start in range(0, len(x), size)]
+            return torch.cat(
+                [
+                    self.model.log_likelihood(x[tile], noise, tuple(each[tile] for each in inferred))[0]
+                    for tile in tiles
+                ]
+            )
 
     def load(self, weights: Mapping[str, Tensor]) -> None:
-        """Puts flat weights (P,) into the networks of these names."""
+        """Puts flat weights (P,) into the parts of these names."""
         for name, flat in weights.items():
             self.parts[name].weights.copy_(flat)
 
@@ -136,3 +149,25 @@ class Chain:
             part.restore(
                 {k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")}
             )
+
+    def _shares(self) -> int:
+        """One where a rule needs the batch as a whole, or a pass may leave traces in the model's buffers."""
+        whole = not all(part.rule.divisible for part in self.parts.values())
+        if whole or next(self.model.buffers(), None) is not None:
+            return 1
+        return batch_shares(self.model, self.batch_size)
+
+
+def _modules(model: GenerativeModel) -> dict[str, nn.Module]:
+    """The model's parts, refused if they overlap, or if some weights belong to none."""
+    parts = model.parts()
+    owned = [id(p) for part in parts.values() for p in part.parameters() if p.requires_grad]
+    if sorted(owned) != sorted(id(p) for p in model.parameters() if p.requires_grad):
+        raise SettingsError(
+            f"{type(model).__name__}.parts() must give every trainable parameter once: it gives "
+            f"{len(owned)} in {', '.join(parts)}, of {sum(p.requires_grad for p in model.parameters())}"
+        )
+    unknown = set(model.inference) - set(parts)
+    if unknown:
+        raise SettingsError(f"{type(model).__name__}.inference names {sorted(unknown)}, which parts() lacks")
+    return parts

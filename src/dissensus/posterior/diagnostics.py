@@ -2,7 +2,8 @@ r"""Is the chain sampling? Numbers that tell, taken once an epoch.
 
 - :math:`\kappa = \varepsilon^2 \sqrt{V} / (2 \alpha)`: above 1 the minibatch alone brings more noise than the
   dynamics can take; no noise is injected there and the coordinate runs hot by about κ. SGLD: h√V/2.
-- kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1. SGLD: of (Δθ)²/(2hm).
+- kinetic temperature, the mean of v²/(ε²m): 1/(1 − α/2) when all is well, not 1. SGLD: of (Δθ)²/(2hm), and 1
+  when all is well. Each rule says which is right for it.
 - configurational temperature, the mean of w·∇U/P: the run's own measure of T; 1 when all is well (∇U is that
   of the tempered potential).
 - R̂ between chains of the log-likelihoods of held-out inputs (split R̂, Gelman et al. 2013): 1 when the chains
@@ -11,6 +12,7 @@ r"""Is the chain sampling? Numbers that tell, taken once an epoch.
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -19,17 +21,19 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.part import Part
-from dissensus.posterior.sghmc import SGHMC
-from dissensus.posterior.sgld import SGLD
+from dissensus.posterior.rules import SGHMC
 
-__all__ = ["Diagnostics", "EpochReport", "Restart", "SamplerHealth", "sampler_health", "split_rhat"]
+__all__ = ["MERGED", "Diagnostics", "EpochReport", "Restart", "SamplerHealth", "sampler_health", "split_rhat"]
+
+
+MERGED = 1.1
+"""R̂ below this: chains cannot be told apart (Gelman et al. 2013)."""
 
 
 @dataclass(frozen=True)
 class SamplerHealth:
-    """Of one sampled network of one chain at the end of one epoch."""
+    """Of one sampled part of one chain at the end of one epoch."""
 
     kappa_05: float
     kappa_50: float
@@ -37,6 +41,13 @@ class SamplerHealth:
     clamped_share: float
     kinetic_temperature: float
     configurational_temperature: float
+    right_temperature: float
+    """What the kinetic temperature is for the part's rule when all is well."""
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> SamplerHealth:
+        """From plain numbers; in files that do not say which temperature is right it is SGHMC's."""
+        return cls(**{"right_temperature": SGHMC().right_temperature, **data})
 
 
 @dataclass(frozen=True)
@@ -49,7 +60,7 @@ class EpochReport:
     held_out_log_likelihood: float | None
     seconds: float
     health: Mapping[str, SamplerHealth] = field(default_factory=dict)
-    """By network name, for those that are sampled."""
+    """By part, for those that are sampled."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
@@ -58,7 +69,7 @@ class EpochReport:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EpochReport:
         """The inverse of :meth:`to_dict`."""
-        health = {name: SamplerHealth(**h) for name, h in data["health"].items()}
+        health = {name: SamplerHealth.from_dict(h) for name, h in data["health"].items()}
         return cls(**{**data, "health": health})
 
 
@@ -71,7 +82,7 @@ class Restart:
     """In which it ran away, counted from 1."""
     reason: str
     step_sizes: Mapping[str, float]
-    """Those it was started again with, by network."""
+    """Those it was started again with, by part."""
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{name} {size:g}" for name, size in self.step_sizes.items())
@@ -94,17 +105,37 @@ class Diagnostics:
     reports: tuple[EpochReport, ...] = ()
     rhat: Mapping[int, float] = field(default_factory=dict)
     """Median over held-out inputs, by epoch, from the first epoch that allows it."""
-    swag_scale: Mapping[int, float] = field(default_factory=dict)
-    """The scale of SWAG's Gaussian that held-out inputs chose, by chain."""
+    tuned: Mapping[int, Mapping[str, float]] = field(default_factory=dict)
+    """What a fit chose for itself, by chain and name, such as the scale of SWAG's Gaussian."""
     restarts: tuple[Restart, ...] = ()
     """The chains that ran away, in the order in which they did; the reports are those of their last start."""
+
+    def health(self) -> dict[str, Any]:
+        """A few plain numbers: of each part that is sampled medians over chains after the last epoch.
+
+        Beside them the last R̂, below which value chains count as merged, and what was started again, in
+        words.
+        """
+        end = max((report.epoch for report in self.reports), default=0)
+        last = [asdict(report)["health"] for report in self.reports if report.epoch == end]
+        names = sorted({name for health in last for name in health})
+        every = {name: [health[name] for health in last if name in health] for name in names}
+        return {
+            "networks": {
+                name: {number: statistics.median(one[number] for one in found) for number in found[0]}
+                for name, found in every.items()
+            },
+            "rhat": self.rhat[max(self.rhat)] if self.rhat else None,
+            "merged_below": MERGED,
+            "restarts": [str(restart) for restart in self.restarts],
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""
         return {
             "reports": [report.to_dict() for report in self.reports],
             "rhat": {str(epoch): value for epoch, value in self.rhat.items()},
-            **({"swag_scale": {str(c): s for c, s in self.swag_scale.items()}} if self.swag_scale else {}),
+            **({"tuned": {str(c): dict(t) for c, t in self.tuned.items()}} if self.tuned else {}),
             **({"restarts": [restart.to_dict() for restart in self.restarts]} if self.restarts else {}),
         }
 
@@ -113,27 +144,25 @@ class Diagnostics:
         """The inverse of :meth:`to_dict`."""
         reports = tuple(EpochReport.from_dict(report) for report in data["reports"])
         rhat = {int(epoch): value for epoch, value in data["rhat"].items()}
-        scales = {int(chain): scale for chain, scale in data.get("swag_scale", {}).items()}
+        tuned = {int(chain): dict(found) for chain, found in data.get("tuned", {}).items()}
         restarts = tuple(Restart.from_dict(restart) for restart in data.get("restarts", ()))
-        return cls(reports, rhat, scales, restarts)
+        return cls(reports, rhat, tuned, restarts)
 
 
 def sampler_health(part: Part, steps: int) -> SamplerHealth | None:
-    """The health of a network after an epoch of ``steps`` steps; ``None`` for what is not sampled."""
-    rule, state = part.rule, part.state
-    if not isinstance(rule, SGHMC | CyclicalSGHMC | SGLD) or not part.weights.numel():
+    """The health of a part after an epoch of ``steps`` steps; ``None`` for what is not sampled."""
+    vitals = part.rule.vitals(part.state) if part.weights.numel() else None
+    if vitals is None:
         return None
-    if isinstance(rule, CyclicalSGHMC) and not rule.sampled(state):
-        return None
-    kappa = rule.kappa(state)
-    low, middle, high = _quantiles(kappa, (0.05, 0.5, 0.95))
+    low, middle, high = _quantiles(vitals.kappa, (0.05, 0.5, 0.95))
     return SamplerHealth(
         low,
         middle,
         high,
-        clamped_share=float((rule.noise_correction * kappa >= 1).double().mean()),
-        kinetic_temperature=float(rule.kinetic_temperature(state)),
+        clamped_share=float(vitals.clamped.double().mean()),
+        kinetic_temperature=float(vitals.kinetic_temperature),
         configurational_temperature=float(part.virial) / steps,
+        right_temperature=vitals.right_temperature,
     )
 
 

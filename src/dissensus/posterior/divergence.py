@@ -17,7 +17,7 @@ RUNAWAY = 2.0  # how much worse than at its start, and than thermal motion expla
 def what_diverged(chain: Chain, epoch: int, steps: Tensor, start: float) -> str | None:
     """What went wrong in an epoch of a chain, to follow "chain 3"; ``None`` if nothing did.
 
-    ``steps`` are the mean ELBOs of its steps, ``start`` is the chain's noiseless ELBO before the first.
+    ``steps`` are the mean objectives of its steps, ``start`` is its noiseless objective before the first.
     """
     bad = ~torch.isfinite(steps)
     broken = not all(bool(torch.isfinite(part.weights).all()) for part in chain.parts.values())
@@ -25,12 +25,12 @@ def what_diverged(chain: Chain, epoch: int, steps: Tensor, start: float) -> str 
         step = int(bad.nonzero()[0]) + 1 if bool(bad.any()) else len(steps)
         return f"became non-finite at step {step} of epoch {epoch}"
     # Finite but absurd is divergence too. Weights may fit worse than those they started from: thermal motion
-    # costs half a nat each, P/(2N) an input. RUNAWAY times that and the ELBO at the start is more.
+    # costs half a nat each, P/(2N) an input. RUNAWAY times that and the objective at the start is more.
     weights = sum(part.weights.numel() for part in chain.parts.values())
-    now = chain.noiseless_elbo()
+    now = chain.noiseless_objective()
     if not now >= start - RUNAWAY * (max(abs(start), 1.0) + weights / (2 * len(chain.data))):
         return (
-            f"runs away: its negative ELBO is {-now:.4g} after {chain.steps_per_epoch} steps of epoch "
+            f"runs away: its loss is {-now:.4g} after {chain.steps_per_epoch} steps of epoch "
             f"{epoch}, from {-start:.4g} at its start"
         )
     return None
@@ -41,7 +41,7 @@ def divergence_error(chain: Chain, what: str, last: EpochReport | None) -> Diver
     rates = ", ".join(f"{name} {part.rule.step_size:g}" for name, part in chain.parts.items())
     state = "there is no finite epoch before it"
     if last is not None:
-        state = f"last finite diagnostics, epoch {last.epoch}: ELBO {last.training_elbo:.5g}" + "".join(
+        state = f"last finite diagnostics, epoch {last.epoch}: objective {last.training_elbo:.5g}" + "".join(
             f", {name} kinetic temperature {h.kinetic_temperature:.3g}, κ median {h.kappa_50:.3g}, "
             f"clamped {h.clamped_share:.0%}"
             for name, h in last.health.items()

@@ -115,7 +115,7 @@ def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
     diagnostics = Diagnostics(
         tuple(report for run in runs for report in run.diagnostics.reports),
         {},
-        {chain: scale for run in runs for chain, scale in run.diagnostics.swag_scale.items()},
+        {chain: tuned for run in runs for chain, tuned in run.diagnostics.tuned.items()},
         tuple(restart for run in runs for restart in run.diagnostics.restarts),
     )
     chain, epoch = (np.concatenate([getattr(run, key) for run in runs]) for key in ("chain", "epoch"))

@@ -9,9 +9,9 @@ from pathlib import Path
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.models import VAE
+from dissensus.models import GenerativeModel
 from dissensus.posterior.draws import WeightDraws
-from dissensus.posterior.engine import engine_for
+from dissensus.posterior.engines import engine_for
 from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.steady_memory import steady_memory
@@ -21,7 +21,7 @@ __all__ = ["sample_posterior", "sample_together"]
 
 
 def sample_posterior(
-    vae: VAE,
+    model: GenerativeModel,
     data: Tensor,
     settings: SamplingSettings,
     *,
@@ -32,12 +32,12 @@ def sample_posterior(
 ) -> WeightDraws:
     """Runs ``settings.chains`` chains on ``data`` and returns their draws.
 
-    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``vae``
+    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``model``
     gives the architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every
     epoch, and the same call made again goes on where it stopped, to the same bits.
     """
     run = PosteriorRun(
-        vae, data, settings, seed=seed, held_out=held_out, checkpoint=checkpoint, on_epoch=on_epoch
+        model, data, settings, seed=seed, held_out=held_out, checkpoint=checkpoint, on_epoch=on_epoch
     )
     return sample_together([run])[0]
 

@@ -1,23 +1,18 @@
-"""One network of a chain (its encoder or its decoder) with the rule that moves it."""
+"""One part of a chain's model with the rule that moves it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dissensus.posterior.adam import Adam
-from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.flat import FlatParameters
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.priors import GammaHyperprior
-from dissensus.posterior.settings import Rule
-from dissensus.posterior.swag import SWAG
-from dissensus.posterior.variational import Variational
-from dissensus.posterior.weight_noise import WeightNoise
+from dissensus.posterior.rules import Rule
 
 __all__ = ["Part"]
 
@@ -33,75 +28,52 @@ class Part:
         self.precision = torch.zeros_like(self.parameters.values)
         # Σ over the epoch's steps of w·∇U/P, the virial whose mean is the configurational temperature.
         self.virial = torch.zeros((), dtype=torch.float64, device=self.precision.device)
-        self.noise: WeightNoise | None = None
-        if isinstance(rule, Variational):
-            self.noise = WeightNoise(module, self.parameters, log_std=self.state[0])  # the first of its state
+        self.perturbation = rule.perturbation(self.state, module, self.parameters)
 
     @property
     def weights(self) -> Tensor:
         """The current weights (P,); of a variational fit, their means."""
         return self.parameters.values
 
+    def watch_(self, forward: Callable[[], object]) -> None:
+        """Shows the rule, before the first step, how the model runs."""
+        if self.perturbation is not None:
+            self.perturbation.watch_(forward)
+
     def resample_precision(self, hyperprior: GammaHyperprior, random: np.random.Generator) -> None:
-        """The hyperprior's Gibbs step, or for what is fitted its mean; what is optimised has no prior."""
-        layout = self.parameters.layout
-        if isinstance(self.rule, SWAG):
-            self.precision.copy_(hyperprior.expected(self.weights.square(), layout))
-        elif isinstance(self.rule, Variational):
-            variance = (2 * self.state.log_std).exp()
-            self.precision.copy_(hyperprior.expected(self.weights.square() + variance, layout))
-        elif self.rule.samples:
-            self.precision.copy_(hyperprior.resample(self.weights, layout, random))
+        """Sets the prior's precisions for the next epoch, as the rule does."""
+        found = self.rule.precision(self.state, self.weights, self.parameters.layout, hyperprior, random)
+        if found is not None:
+            self.precision.copy_(found)
 
     def begin_epoch(self, epoch: int, steps: int) -> None:
         """Sets what is counted by the epoch (from 1), which has ``steps`` steps."""
         self.virial.zero_()
-        if isinstance(self.rule, CyclicalSGHMC):
-            self.rule.begin_epoch(self.state, epoch, steps)
+        self.rule.begin_epoch(self.state, epoch, steps)
 
     def begin_step_(self, generator: torch.Generator, batch_size: int) -> None:
-        """Before a forward pass: a variational fit runs its network with noise."""
-        if self.noise is not None:
-            self.noise.begin_(generator, batch_size)
+        """Before a forward pass."""
+        if self.perturbation is not None:
+            self.perturbation.begin_(generator, batch_size)
 
-    def draw_noise(self, generator: torch.Generator) -> Tensor | None:
-        """The noise (P,) of a step, for what is sampled."""
-        if not self.rule.samples or self.rule.fitted:
-            return None
+    def draw_noise(self, generator: torch.Generator) -> Tensor:
+        """The noise (P,) of a step; empty where the rule takes none."""
+        if not self.rule.noisy:
+            return self.weights.new_empty(0)
         return torch.empty_like(self.weights).normal_(generator=generator)
 
-    def step_(self, noise: Tensor | None, adapt: bool) -> None:
+    def step_(self, noise: Tensor, adapt: bool) -> None:
         """Moves the weights by the gradient that backward has left, and clears it."""
         gradient, weights = self.parameters.gradient, self.weights
-        if not weights.numel():  # a network may have nothing to learn
+        if not weights.numel():  # a part may have nothing to learn
             return
-        if isinstance(self.rule, Adam):
-            self.rule.step_(self.state, weights, self.potential.mean_gradient_(gradient))
-        elif isinstance(self.rule, SWAG):
-            self.potential.full_gradient_(gradient, weights, self.precision)
-            self.rule.step_(self.state, weights, gradient.div_(self.potential.training_size))
-        elif isinstance(self.rule, Variational):
-            self._variational_step_(self.rule)
-        else:
-            self.potential.full_gradient_(gradient, weights, self.precision)
+        if self.perturbation is not None:
+            self.perturbation.end_()
+        self.rule.scale_(self.state, weights, gradient, self.precision, self.potential)
+        if self.rule.noisy:
             self.virial.add_(torch.dot(weights, gradient) / weights.numel())
-            assert noise is not None
-            self.rule.step_(self.state, weights, gradient, noise, adapt)
+        self.rule.step_(self.state, weights, gradient, noise, adapt)
         gradient.zero_()
-
-    def _variational_step_(self, rule: Variational) -> None:
-        assert self.noise is not None
-        self.noise.end_()
-        gradient, log_std_gradient, N = (
-            self.parameters.gradient,
-            self.noise.gradient,
-            self.potential.training_size,
-        )
-        variance = (2 * self.state.log_std).exp_()
-        self.potential.full_gradient_(gradient, self.weights, self.precision)
-        self.potential.full_gradient_(log_std_gradient, variance, self.precision).sub_(1)  # −1: the entropy
-        rule.step_(self.state, self.weights, gradient.div_(N), log_std_gradient.div_(N))
-        log_std_gradient.zero_()
 
     def tensors(self) -> dict[str, Tensor]:
         """Everything the next epoch depends on, by name; the values share memory with this part."""

@@ -3,27 +3,28 @@
 from __future__ import annotations
 
 import logging
+import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.models import VAE, architecture_config
-from dissensus.models.inputs import unit_scale
+from dissensus.models import GenerativeModel
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health, split_rhat
 from dissensus.posterior.divergence import divergence_error, what_diverged
 from dissensus.posterior.draws import PartDraws, WeightDraws
-from dissensus.posterior.engine import engine_for
-from dissensus.posterior.fitted import fitted_draws
+from dissensus.posterior.engines import engine_for
+from dissensus.posterior.rules import Drawn, Ending
 from dissensus.posterior.settings import SamplingSettings
-from dissensus.posterior.step_work import step_threads
-from dissensus.posterior.swag import SWAG
+from dissensus.posterior.step_work import watching_threads
 from dissensus.seeding import torch_stream
 from dissensus.torch_threads import torch_threads, usable_threads
 
@@ -46,7 +47,7 @@ class PosteriorRun:
 
     def __init__(
         self,
-        vae: VAE,
+        model: GenerativeModel,
         data: Tensor,
         settings: SamplingSettings,
         *,
@@ -57,21 +58,21 @@ class PosteriorRun:
     ) -> None:
         if len(data) == 0:
             raise DataError("there are no rows to train on")
-        tunes = isinstance(settings.decoder, SWAG) and settings.decoder.scale is None
-        if tunes and (held_out is None or len(held_out) == 0):
-            raise SettingsError("SWAG tunes its scale on held-out rows: pass held_out, or give it a scale")
+        if settings.rule.needs_held_out and (held_out is None or len(held_out) == 0):
+            name = type(settings.rule).__name__
+            raise SettingsError(f"{name} is tuned on held-out rows: pass held_out, or set what is tuned")
         self.settings, self.on_epoch, self.seed = settings, on_epoch, seed
-        self._vae, self._data = vae, data
+        self._model, self._data = model, data
         self.restarts: list[Restart] = []
         batch_size = min(settings.batch_size, len(data))
-        self.threads = usable_threads() if data.is_cuda else step_threads(vae, batch_size)
+        self.threads = usable_threads() if data.is_cuda else watching_threads(model, batch_size)
         """How many of torch's threads everything but the steps themselves is divided between."""
         with torch_threads(self.threads):
-            self.chains = [self._new_chain(index) for index in range(settings.chains)]
-            self.start = [chain.noiseless_elbo() for chain in self.chains]
-        self.held_out = None if held_out is None else unit_scale(held_out[:HELD_OUT_ROWS]).to(data.device)
+            self.chains = [self._new_chain(index) for index in settings.chain_numbers]
+            self.start = {chain.index: chain.noiseless_objective() for chain in self.chains}
+        self.held_out = None if held_out is None else model.read(held_out[:HELD_OUT_ROWS]).to(data.device)
         noise = torch_stream(seed, "held-out noise")
-        self.noise = torch.randn(HELD_OUT_SAMPLES, vae.latent_size, generator=noise).to(data.device)
+        self.noise = torch.randn(HELD_OUT_SAMPLES, model.noise_size, generator=noise).to(data.device)
         self.kept: dict[tuple[int, int], Weights] = {}
         self.reports: dict[tuple[int, int], EpochReport] = {}
         self.watched: dict[tuple[int, int], Tensor] = {}
@@ -80,7 +81,7 @@ class PosteriorRun:
         self.finished = 0
         self.checkpoint: Checkpoint | None = None
         if checkpoint is not None:
-            described = {"settings": settings.describe(), "seed": seed, "model": architecture_config(vae)}
+            described = {"settings": settings.describe(), "seed": seed, "model": _described(model)}
             # Of a user's own networks only the weights they start from can be described.
             start = [part.weights for chain in self.chains for part in chain.parts.values()]
             watched = [] if self.held_out is None else [self.held_out]
@@ -99,8 +100,8 @@ class PosteriorRun:
     def end_epoch(self, epoch: int, trace: Tensor, seconds: float) -> None:
         """Checks and reports an epoch that the chains have run, keeps its draws, and saves.
 
-        ``trace`` (C, steps) are the steps' mean ELBOs, ``seconds`` what a chain took. A chain that ran away
-        is replaced by one that starts again with smaller steps and has caught up when this returns.
+        ``trace`` (C, steps) are the steps' mean objectives, ``seconds`` what a chain took. A chain that ran
+        away is replaced by one that starts again with smaller steps and has caught up when this returns.
         """
         wrong = [self._what_diverged(chain, epoch, trace[c]) for c, chain in enumerate(self.chains)]
         for c, chain in enumerate(self.chains):
@@ -108,7 +109,7 @@ class PosteriorRun:
                 self._record(chain, epoch, trace[c], seconds)
         for c, reason in enumerate(wrong):
             if reason is not None:
-                self._start_again(c, epoch, reason)
+                self._start_again(self.chains[c].index, epoch, reason)
         if self.settings.keeps(epoch):
             self._compare_chains(epoch)
         self.finished = epoch
@@ -118,12 +119,13 @@ class PosteriorRun:
 
     def draws(self) -> WeightDraws:
         """Everything kept, chain by chain."""
-        drawn, scales = self._drawn()
+        found = {chain.index: self._finished(chain) for chain in self.chains}
+        drawn = [(c, t, weights) for c, own in found.items() for t, weights in own.draws]
         chain = np.array([c for c, _, _ in drawn], dtype=np.int64)
         parts = {}
         for name, part in self.chains[0].parts.items():
             layout = part.parameters.layout
-            if part.rule.samples:
+            if name in self.chains[0].drawn:
                 stacks = layout.split(torch.stack([weights[name] for _, _, weights in drawn]))
                 parts[name] = PartDraws(stacks, np.arange(len(drawn)))
             else:
@@ -132,12 +134,14 @@ class PosteriorRun:
                 of = np.array([position[c] for c in chain.tolist()], dtype=np.int64)
                 parts[name] = PartDraws(layout.split(torch.stack(own)), of)
         epoch = np.array([t for _, t, _ in drawn], dtype=np.int64)
-        return WeightDraws(parts, chain, epoch, self._diagnostics(scales))
+        return WeightDraws(
+            parts, chain, epoch, self._diagnostics({c: own.tuned for c, own in found.items() if own.tuned})
+        )
 
     def _new_chain(self, index: int) -> Chain:
         """Chain number ``index`` at its start, with half the step size for each time it has run away."""
         times = sum(restart.chain == index for restart in self.restarts)
-        return Chain(self._vae, self.settings.slower(times), self._data, index, self.seed)
+        return Chain(self._model, self.settings.slower(times), self._data, index, self.seed)
 
     def _what_diverged(self, chain: Chain, epoch: int, steps: Tensor) -> str | None:
         return what_diverged(chain, epoch, steps, self.start[chain.index])
@@ -157,9 +161,7 @@ class PosteriorRun:
         )
         if not self.settings.keeps(epoch):
             return
-        draw = {"decoder": chain.decoder.weights.detach().cpu().clone()}
-        if self.settings.encoder.samples:
-            draw["encoder"] = chain.encoder.weights.detach().cpu().clone()
+        draw = {name: chain.parts[name].weights.detach().cpu().clone() for name in chain.drawn}
         self.kept[c, epoch] = draw
         if self.checkpoint is not None:
             self.checkpoint.save_draw(c, epoch, draw)
@@ -173,19 +175,21 @@ class PosteriorRun:
         been started again so often as the settings allow.
         """
         wrong: str | None = reason
+        place = self.settings.chain_numbers.index(index)
         while wrong is not None:
-            error = divergence_error(self.chains[index], wrong, self._last_report(index))
+            gone = self.chains[place]
+            error = divergence_error(gone, wrong, self._last_report(index))
             if sum(restart.chain == index for restart in self.restarts) >= self.settings.restarts:
                 raise error
-            slower = self.chains[index].settings.slower(1)
-            sizes = {name: getattr(slower, name).step_size for name in self.chains[index].parts}
+            slower = gone.settings.slower(1)
+            sizes = {name: slower.rule_of(name, gone.drawn).step_size for name in gone.parts}
             self.restarts.append(Restart(index, epoch, wrong, sizes))
             logger.warning("%s", self.restarts[-1])
-            self.chains[index] = self._new_chain(index)
+            self.chains[place] = self._new_chain(index)
             for recorded in (self.reports, self.kept, self.watched):
                 for key in [key for key in recorded if key[0] == index]:
                     del recorded[key]
-            wrong = self._catch_up(self.chains[index], epoch)
+            wrong = self._catch_up(self.chains[place], epoch)
         self.rhat.clear()
         for earlier in filter(self.settings.keeps, range(1, epoch)):
             self._compare_chains(earlier)
@@ -210,18 +214,35 @@ class PosteriorRun:
             series = [[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains]
             self.rhat[epoch] = float(np.median(split_rhat(np.array(series))))
 
-    def _drawn(self) -> tuple[list[tuple[int, int, Weights]], dict[int, float]]:
-        """Chain, epoch and weights of every draw; and by chain the scale of SWAG's Gaussian."""
-        if not self.settings.decoder.fitted:
-            return [(c, t, self.kept[c, t]) for c, t in sorted(self.kept)], {}
-        drawn, scales = [], {}
-        for chain in self.chains:
-            iterates = [self.kept[c, t] for c, t in sorted(self.kept) if c == chain.index]
-            fit = fitted_draws(chain, iterates, self.held_out, self.noise)
-            drawn += [(chain.index, self.settings.epochs, weights) for weights in fit.draws]
-            if fit.scale is not None:
-                scales[chain.index] = fit.scale
-        return drawn, scales
+    def _finished(self, chain: Chain) -> Drawn:
+        """The draws of one chain.
+
+        They are a function of its final state, what was kept of it and its seed, so a run that is read back
+        from its checkpoint gives the same draws.
+        """
+        ending = Ending(
+            self.settings.epochs,
+            {t: self.kept[c, t] for c, t in sorted(self.kept) if c == chain.index},
+            {name: (chain.parts[name].state, chain.parts[name].weights) for name in chain.drawn},
+            self.settings.fitted_draws or 0,
+            len(chain.data),
+            partial(torch_stream, chain.seed, "chain", chain.index),
+            partial(self._explains, chain),
+        )
+        return chain.settings.rule.finish(ending)
+
+    def _explains(self, chain: Chain, draws: Sequence[Mapping[str, Tensor]]) -> float:
+        """The mean over draws and held-out inputs of log p(x); the chain's own weights are put back."""
+        assert self.held_out is not None
+        own = {name: part.weights.clone() for name, part in chain.parts.items()}
+        means = []
+        try:
+            for draw in draws:
+                chain.load(draw)
+                means.append(float(chain.held_out_log_likelihood(self.held_out, self.noise).mean()))
+        finally:
+            chain.load(own)
+        return statistics.fmean(means)
 
     def _last_report(self, index: int) -> EpochReport | None:
         return max(
@@ -230,9 +251,9 @@ class PosteriorRun:
             default=None,
         )
 
-    def _diagnostics(self, scales: dict[int, float] | None = None) -> Diagnostics:
+    def _diagnostics(self, tuned: Mapping[int, Mapping[str, float]] | None = None) -> Diagnostics:
         in_order = sorted(self.reports.values(), key=lambda report: (report.epoch, report.chain))
-        return Diagnostics(tuple(in_order), dict(self.rhat), scales or {}, tuple(self.restarts))
+        return Diagnostics(tuple(in_order), dict(self.rhat), tuned or {}, tuple(self.restarts))
 
     def _save(self) -> None:
         if self.checkpoint is None:
@@ -250,7 +271,7 @@ class PosteriorRun:
         self.reports = {(report.chain, report.epoch): report for report in restored.reports}
         self.rhat, self.restarts = dict(restored.rhat), list(restored.restarts)
         for index in {restart.chain for restart in self.restarts}:
-            self.chains[index] = self._new_chain(index)
+            self.chains[self.settings.chain_numbers.index(index)] = self._new_chain(index)
         for chain in self.chains:
             prefix = f"{chain.index}/"
             chain.restore({k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)})
@@ -258,3 +279,12 @@ class PosteriorRun:
                 self.kept[chain.index, epoch] = checkpoint.load_draw(chain.index, epoch)
                 if f"watched/{chain.index}/{epoch}" in tensors:
                     self.watched[chain.index, epoch] = tensors[f"watched/{chain.index}/{epoch}"]
+
+
+def _described(model: GenerativeModel) -> dict[str, Any]:
+    """The architecture as JSON values; of a model that has none, its class."""
+    try:
+        return model.config()
+    except NotImplementedError:
+        kind = type(model)
+        return {"class": f"{kind.__module__}:{kind.__qualname__}", "input_shape": list(model.input_shape)}

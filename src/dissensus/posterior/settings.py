@@ -1,24 +1,18 @@
-"""How weight draws are made: which rule moves which network, for how long, and what is kept."""
+"""How weight draws are made: which rule moves which parts of a model, for how long, and what is kept."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from dissensus.errors import SettingsError
-from dissensus.posterior.adam import Adam
-from dissensus.posterior.cyclical import CyclicalSGHMC
 from dissensus.posterior.priors import GammaHyperprior
-from dissensus.posterior.sghmc import SGHMC
-from dissensus.posterior.sgld import SGLD
-from dissensus.posterior.swag import SWAG
-from dissensus.posterior.variational import Variational
+from dissensus.posterior.rules import SGHMC, Adam, Rule, rule_from_description
 
-__all__ = ["Rule", "SamplingSettings"]
+__all__ = ["SamplingSettings"]
 
 _SGHMC, _ADAM = SGHMC(), Adam()
-
-Rule = SGHMC | CyclicalSGHMC | SGLD | Adam | SWAG | Variational
 
 
 @dataclass(frozen=True)
@@ -33,8 +27,10 @@ class SamplingSettings:
     12
     """
 
-    decoder: Rule
-    encoder: Rule
+    rule: Rule
+    """Of the parts that are drawn."""
+    inference: Rule | None
+    """Of the parts that a model only infers with, an optimiser; ``None``: they are drawn with the rest."""
     epochs: int
     burn_in: int = 1
     thinning: int = 1
@@ -50,6 +46,9 @@ class SamplingSettings:
     error."""
     fitted_draws: int | None = None
     """Draws per chain of a posterior that is fitted; ``None`` for all others."""
+    first_chain: int = 0
+    """The number of the first chain. Chains of equal numbers are equal to the bit, whichever run makes them;
+    :func:`dissensus.posterior.join_draws` makes one of the draws of several runs."""
 
     def __post_init__(self) -> None:
         for name in ("epochs", "burn_in", "thinning", "chains", "batch_size"):
@@ -60,66 +59,48 @@ class SamplingSettings:
             raise SettingsError(f"temperature must be above 0, got {self.temperature}")
         if self.adaptation is not None and (not isinstance(self.adaptation, int) or self.adaptation < 0):
             raise SettingsError(f"adaptation must be a whole number of at least 0, got {self.adaptation!r}")
-        if not isinstance(self.restarts, int) or self.restarts < 0:
-            raise SettingsError(f"restarts must be a whole number of at least 0, got {self.restarts!r}")
+        for name in ("restarts", "first_chain"):
+            value = getattr(self, name)
+            if not isinstance(value, int) or value < 0:
+                raise SettingsError(f"{name} must be a whole number of at least 0, got {value!r}")
         if self.burn_in > self.epochs:
             raise SettingsError(
                 f"burn_in={self.burn_in} leaves no draw of epochs={self.epochs}: lower it or run longer"
             )
-        self._check_cycles()
-        self._check_fit()
-
-    def _check_cycles(self) -> None:
-        clocks = [
-            (rule.cycle, rule.exploration) if isinstance(rule, CyclicalSGHMC) else None
-            for rule in (self.decoder, self.encoder)
-        ]
-        if clocks[1] is not None and clocks[0] != clocks[1]:
-            raise SettingsError("a cyclical encoder needs a decoder of the same cycle and exploration")
-        if not isinstance(self.decoder, CyclicalSGHMC):
-            return
-        if self.epochs % self.decoder.cycle:
-            raise SettingsError(f"epochs={self.epochs} must be a multiple of cycle={self.decoder.cycle}")
-        if not self.decoder.exploration < self.burn_in <= self.decoder.cycle:
+        if self.inference is not None and not self.inference.optimises:
             raise SettingsError(
-                f"burn_in={self.burn_in} must end in the sampling stage of a cycle, epochs "
-                f"{self.decoder.exploration + 1} to {self.decoder.cycle}"
+                f"inference={type(self.inference).__name__} gives no single best weights: use an optimiser "
+                "such as Adam, or None to draw these parts with the rest"
             )
+        self._check_fit()
+        self.rule.check(self)
 
     def _check_fit(self) -> None:
-        encoder, decoder = type(self.encoder), type(self.decoder)
-        if encoder not in (decoder, Adam) and (encoder.fitted or decoder.fitted):
-            raise SettingsError(
-                f"the encoder's {encoder.__name__} and the decoder's {decoder.__name__} give no pairs of "
-                "draws: use one rule for both, or Adam for the encoder"
-            )
-        if not self.decoder.fitted:
+        if not self.rule.fitted:
             if self.fitted_draws is not None:
-                raise SettingsError(f"fitted_draws={self.fitted_draws!r} is for SWAG and Variational alone")
-            return
-        if not isinstance(self.fitted_draws, int) or self.fitted_draws < 1:
+                raise SettingsError(
+                    f"fitted_draws={self.fitted_draws!r} is for posteriors that are fitted, and "
+                    f"{type(self.rule).__name__} is none"
+                )
+        elif not isinstance(self.fitted_draws, int) or self.fitted_draws < 1:
             raise SettingsError(
                 f"fitted_draws must be a whole number of at least 1, got {self.fitted_draws!r}"
             )
-        if isinstance(self.decoder, SWAG) and self.kept_epochs < 2:
-            raise SettingsError("SWAG needs at least 2 iterates: lower burn_in or thinning, or run longer")
 
     @classmethod
-    def variant_1(cls, sampler: Rule = _SGHMC, optimiser: Adam = _ADAM, **rest: Any) -> SamplingSettings:
-        """Decoders are sampled, one encoder a chain is optimised (the paper's section 4.1)."""
-        return cls(decoder=sampler, encoder=optimiser, **rest)
+    def variant_1(cls, sampler: Rule = _SGHMC, optimiser: Rule = _ADAM, **rest: Any) -> SamplingSettings:
+        """What infers is optimised, one for each chain, and the rest is drawn (the paper's section 4.1)."""
+        return cls(rule=sampler, inference=optimiser, **rest)
 
     @classmethod
     def variant_2(cls, sampler: Rule = _SGHMC, **rest: Any) -> SamplingSettings:
-        """Decoders and encoders are sampled in pairs (the paper's section 4.2)."""
-        return cls(decoder=sampler, encoder=sampler, **rest)
+        """Everything is drawn together (the paper's section 4.2)."""
+        return cls(rule=sampler, inference=None, **rest)
 
     @classmethod
-    def ensemble(cls, members: int, epochs: int, optimiser: Adam = _ADAM, **rest: Any) -> SamplingSettings:
-        """Independently trained VAEs, each kept at its last epoch; one member is plain VAE training."""
-        return cls(
-            decoder=optimiser, encoder=optimiser, epochs=epochs, burn_in=epochs, chains=members, **rest
-        )
+    def ensemble(cls, members: int, epochs: int, optimiser: Rule = _ADAM, **rest: Any) -> SamplingSettings:
+        """Independently trained models, each kept at its last epoch; one member is plain training."""
+        return cls(rule=optimiser, inference=optimiser, epochs=epochs, burn_in=epochs, chains=members, **rest)
 
     @property
     def draws(self) -> int:
@@ -129,21 +110,28 @@ class SamplingSettings:
     @property
     def cycle(self) -> int:
         """How many epochs a cycle has; all of them where there are no cycles."""
-        return self.decoder.cycle if isinstance(self.decoder, CyclicalSGHMC) else self.epochs
+        return self.rule.cycle_of(self.epochs)
 
     @property
     def kept_epochs(self) -> int:
         """How many epochs' weights a chain keeps, as draws or as SWAG's iterates."""
-        if isinstance(self.decoder, Variational):
+        if not self.rule.keeps:
             return 0
         return self.epochs // self.cycle * ((self.cycle - self.burn_in) // self.thinning + 1)
 
     @property
     def adaptation_epochs(self) -> int:
         """How many epochs of a cycle adapt the sampler's scales."""
-        if self.adaptation is not None:
-            return self.adaptation
-        return self.decoder.exploration if isinstance(self.decoder, CyclicalSGHMC) else self.burn_in
+        return self.rule.adaptation_of(self.burn_in) if self.adaptation is None else self.adaptation
+
+    @property
+    def chain_numbers(self) -> range:
+        """The numbers of the chains."""
+        return range(self.first_chain, self.first_chain + self.chains)
+
+    def rule_of(self, part: str, drawn: Collection[str]) -> Rule:
+        """The rule that moves a part, given which parts are drawn."""
+        return self.rule if part in drawn or self.inference is None else self.inference
 
     def adapts(self, epoch: int) -> bool:
         """Whether the scales adapt in this epoch (counted from 1)."""
@@ -157,22 +145,41 @@ class SamplingSettings:
     def describe(self) -> dict[str, Any]:
         """Everything above as plain numbers and strings, for records and fingerprints."""
         described = asdict(self)
-        for part in ("decoder", "encoder"):
-            described[part]["rule"] = type(getattr(self, part)).__name__
+        described["rule"] = self.rule.describe()
+        described["inference"] = None if self.inference is None else self.inference.describe()
         if self.fitted_draws is None:  # no part of what a chain of draws depends on
             del described["fitted_draws"]
         return described
+
+    @classmethod
+    def from_description(cls, described: Mapping[str, Any]) -> SamplingSettings:
+        """The inverse of :meth:`describe`, for rules of this package.
+
+        >>> settings = SamplingSettings.variant_1(epochs=3)
+        >>> SamplingSettings.from_description(settings.describe()) == settings
+        True
+        """
+        inference = described["inference"]
+        return cls(
+            **{
+                **described,
+                "rule": rule_from_description(described["rule"]),
+                "inference": None if inference is None else rule_from_description(inference),
+                "hyperprior": GammaHyperprior(**described["hyperprior"]),
+            }
+        )
 
     def slower(self, times: int) -> SamplingSettings:
         """The same settings with the step size halved so many times.
 
         What is optimised beside a sampler keeps its learning rate: Adam's steps are bounded.
         """
-        decoder, encoder = self.decoder, self.encoder
+        rule, inference = self.rule, self.inference
         for _ in range(times):
-            decoder = decoder.slower()
-            encoder = encoder.slower() if encoder.samples or not decoder.samples else encoder
-        return replace(self, decoder=decoder, encoder=encoder)
+            both = rule == inference  # as in an ensemble, whose members are optimised as a whole
+            rule = rule.slower()
+            inference = rule if both else inference
+        return replace(self, rule=rule, inference=inference)
 
     def with_(self, **changes: Any) -> SamplingSettings:
         """A copy with some settings changed."""

@@ -1,38 +1,41 @@
-"""How much there is to do in a step of a chain, and how many cores it is worth dividing between."""
+"""How much there is to do in a step of a chain, and between how many cores it is worth dividing."""
 
 from __future__ import annotations
 
-from dissensus.models import VAE
+from dissensus.models import GenerativeModel
 from dissensus.torch_threads import LEAST_WORK, threads_for
 
-__all__ = ["step_is_long", "step_outweighs_python", "step_threads"]
+__all__ = ["batch_shares", "step_outweighs_python", "watching_threads"]
 
 LEAST_PICTURE_WORK = 1_000_000  # weights × pictures; convolutions use each weight many times
+SHARES = 4  # of a batch of much work: each brings a gradient to be added to the others
 
 
-def step_threads(vae: VAE, batch_size: int) -> int:
-    """How many of torch's threads the operations of a step are divided between on a CPU.
+def batch_shares(model: GenerativeModel, batch_size: int) -> int:
+    """How many shares a batch is computed in on a CPU, whoever computes them.
 
-    It depends on the networks and the batch alone, because sums come out with other bits where they are
-    divided. Steps on vectors consist of many short operations, however large the networks are.
+    It depends on the networks and the batch alone, neither on the cores nor on other chains, because sums
+    come out with other bits where they are divided otherwise. Short steps, and those on vectors, which
+    consist of many short operations, are not divided: handing over would take longer than it saves.
     """
-    return threads_for(_work(vae, batch_size)) if _pictures(vae) else 1
+    long = _pictures(model) and _work(model, batch_size) >= LEAST_WORK
+    return SHARES if long and batch_size >= SHARES else 1
 
 
-def step_is_long(vae: VAE, batch_size: int) -> bool:
-    """Whether the cores can share a batch without spending more on handing it over than they save."""
-    return _pictures(vae) and _work(vae, batch_size) >= LEAST_WORK
-
-
-def step_outweighs_python(vae: VAE, batch_size: int) -> bool:
+def step_outweighs_python(model: GenerativeModel, batch_size: int) -> bool:
     """Whether two chains' steps at once, each on a core, are faster than in turn: Python makes them wait."""
-    return _work(vae, batch_size) >= (LEAST_PICTURE_WORK if _pictures(vae) else LEAST_WORK)
+    return _work(model, batch_size) >= (LEAST_PICTURE_WORK if _pictures(model) else LEAST_WORK)
 
 
-def _work(vae: VAE, batch_size: int) -> int:
+def watching_threads(model: GenerativeModel, batch_size: int) -> int:
+    """How many of torch's threads the operations beside the steps are divided between on a CPU."""
+    return threads_for(_work(model, batch_size)) if _pictures(model) else 1
+
+
+def _work(model: GenerativeModel, batch_size: int) -> int:
     """Weights that are trained × inputs of a step."""
-    return batch_size * sum(p.numel() for p in vae.parameters() if p.requires_grad)
+    return batch_size * sum(p.numel() for p in model.parameters() if p.requires_grad)
 
 
-def _pictures(vae: VAE) -> bool:
-    return len(vae.input_shape) > 1
+def _pictures(model: GenerativeModel) -> bool:
+    return len(model.input_shape) > 1

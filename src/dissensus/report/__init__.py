@@ -5,14 +5,13 @@ from dissensus.report.figure import DemoFigure, draw_demo, require_matplotlib
 from dissensus.report.findings import called, false_alarm_sentence, findings
 from dissensus.report.gate_page import gate_page, gate_record, write_gate_report
 from dissensus.report.gate_summary import gate_summary
-from dissensus.report.health import chain_health, describe_health
+from dissensus.report.health import describe_health
 from dissensus.report.page import demo_page
 from dissensus.report.pictures import strip
 
 __all__ = [
     "DemoFigure",
     "called",
-    "chain_health",
     "demo_page",
     "describe_health",
     "draw_demo",

@@ -13,7 +13,7 @@ from dissensus.report.document import document, items
 from dissensus.report.gate_cases import case_cards, full_glow
 from dissensus.report.gate_figures import drift_figures, p_value_figure, score_figure
 from dissensus.report.gate_summary import gate_summary, label, share
-from dissensus.report.health import chain_health, describe_health
+from dissensus.report.health import describe_health
 
 if TYPE_CHECKING:
     from dissensus.inspection import Assessment
@@ -87,9 +87,9 @@ def write_gate_report(
 
 
 def _health(a: Assessment) -> list[str]:
-    if not a.diagnostics["reports"]:
+    if a.health is None:
         return ["the sampler left no diagnostics with this gate."]
-    return describe_health(chain_health(a.diagnostics), a.noise_floor)
+    return describe_health(a.health, a.noise_floor)
 
 
 def _figures(figures: list[str]) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dissensus._version import __version__
 from dissensus.decisions import least_calibration_size
 from dissensus.detector.contract import input_contract, preprocessing
-from dissensus.report.health import MERGED, chain_health, describe_health
+from dissensus.report.health import describe_health
 
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
@@ -93,8 +93,8 @@ def _calibration(scores: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _health(gate: BayesianVAE) -> dict[str, Any]:
-    diagnostics = gate.draws_.diagnostics.to_dict()
-    health = chain_health(diagnostics) if diagnostics["reports"] else None
+    diagnostics = gate.draws_.diagnostics
+    health = diagnostics.health() if diagnostics.reports else None
     rhat = None if health is None or health["rhat"] is None else _number(health["rhat"])
     return {
         "noise_floor": _number(gate.noise_floor_),
@@ -112,7 +112,7 @@ def _warnings(gate: BayesianVAE, rhat: float | None) -> list[str]:
             f"Nothing can be flagged: {count} calibration inputs are too few for a false-alarm rate of "
             f"{rate:.3g}, which takes {least_calibration_size(rate)}."
         )
-    if rhat is not None and rhat >= MERGED:
+    if rhat is not None and rhat >= gate.draws_.diagnostics.health()["merged_below"]:
         warnings.append(f"The chains have not merged (R̂ {rhat:.2f}), as is usual for networks.")
     if not len(gate.examples_.inputs):
         warnings.append("No training inputs were kept: explanations show none.")

@@ -42,7 +42,7 @@ from dissensus.likelihood import log_likelihoods
 from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import SGHMC
-from dissensus.posterior.engine import EagerEngine
+from dissensus.posterior.engines import EagerEngine
 from dissensus.seeding import torch_stream
 
 CPU = torch.device("cpu")

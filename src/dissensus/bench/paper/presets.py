@@ -78,7 +78,7 @@ class BenchPreset:
             temperature=self.temperature,
             hyperprior=GammaHyperprior(self.gamma_shape, self.gamma_rate),
         )
-        return both if run == "bvae2" else both.with_(encoder=adam)
+        return both if run == "bvae2" else both.with_(inference=adam)
 
     def importance_samples(self, run: RunName) -> int:
         """K of a run's matrices."""

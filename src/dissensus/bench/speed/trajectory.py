@@ -12,7 +12,7 @@ from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.subject import conv_vae, images
 from dissensus.posterior import SamplingSettings
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.engine import EagerEngine, engine_for
+from dissensus.posterior.engines import EagerEngine, engine_for
 
 __all__ = ["measure_trajectory"]
 

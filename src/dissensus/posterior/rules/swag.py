@@ -21,19 +21,31 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from dissensus.errors import DivergenceError, SettingsError
-from dissensus.posterior.adam import Adam, AdamState
+from dissensus.posterior.budget import Budget
+from dissensus.posterior.flat import Layout
+from dissensus.posterior.potential import Potential
+from dissensus.posterior.priors import GammaHyperprior
+from dissensus.posterior.rules.adam import Adam, AdamState
+from dissensus.posterior.rules.contract import Drawn, Ending, Rule, Schedule, Weights
+from dissensus.schedule import kept_epochs
+
+if TYPE_CHECKING:
+    from dissensus.posterior.settings import SamplingSettings
 
 __all__ = ["SWAG", "Moments", "choose_scale"]
 
+TUNING_DRAWS = 8  # whose mean log-likelihood the scale is chosen by
+
 
 @dataclass(frozen=True)
-class SWAG:
+class SWAG(Rule):
     """Settings of the fit; its step is Adam's."""
 
     optimiser: Adam = field(default_factory=Adam)
@@ -44,7 +56,7 @@ class SWAG:
     scales: tuple[float, ...] = tuple(2.0 ** (step / 2) for step in range(-10, 5))
     """The grid that s is tuned on: from 1/32 to 4, each √2 times the one before."""
 
-    samples: ClassVar[bool] = True
+    noisy: ClassVar[bool] = False
     fitted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -60,17 +72,88 @@ class SWAG:
         """Adam's learning rate."""
         return self.optimiser.learning_rate
 
-    def slower(self) -> SWAG:
-        """The same rule with half the learning rate."""
-        return replace(self, optimiser=self.optimiser.slower())
-
     def init(self, weights: Tensor) -> AdamState:
         """The state before the first step, for flat weights (P,)."""
         return self.optimiser.init(weights)
 
-    def step_(self, state: AdamState, weights: Tensor, gradient: Tensor) -> None:
+    def step_(
+        self,
+        state: AdamState,
+        weights: Tensor,
+        gradient: Tensor,
+        noise: Tensor | None = None,  # noqa: ARG002
+        adapt: bool = False,  # noqa: ARG002
+    ) -> None:
         """One step in place; ``gradient`` (P,) is that of the potential, divided by N."""
         self.optimiser.step_(state, weights, gradient)
+
+    def scale_(
+        self,
+        state: AdamState,  # noqa: ARG002
+        weights: Tensor,
+        gradient: Tensor,
+        precision: Tensor,
+        potential: Potential,
+    ) -> None:
+        """To the potential's gradient, divided by N."""
+        potential.full_gradient_(gradient, weights, precision).div_(potential.training_size)
+
+    def precision(
+        self,
+        state: AdamState,  # noqa: ARG002
+        weights: Tensor,
+        layout: Layout,
+        hyperprior: GammaHyperprior,
+        random: np.random.Generator,  # noqa: ARG002
+    ) -> Tensor:
+        """The precisions' mean given the weights."""
+        return hyperprior.expected(weights.square(), layout)
+
+    def check(self, settings: SamplingSettings) -> None:
+        """A variance takes two iterates."""
+        if settings.kept_epochs < 2:
+            raise SettingsError("SWAG needs at least 2 iterates: lower burn_in or thinning, or run longer")
+
+    @property
+    def needs_held_out(self) -> bool:
+        """To tune the scale."""
+        return self.scale is None
+
+    def finish(self, ending: Ending) -> Drawn:
+        """Draws of the Gaussian over all parts together, each drawn with what goes with it."""
+        names = list(ending.states)
+        sizes = [weights.numel() for _, weights in ending.states.values()]
+        iterates = [torch.cat([iterate[name] for name in names]) for iterate in ending.kept.values()]
+        moments = Moments.of(torch.stack(iterates), self.rank)
+
+        def draw(scale: float, purpose: str, number: int) -> Weights:
+            theta = moments.draw(scale, ending.stream(purpose, number))
+            return dict(zip(names, theta.split(sizes), strict=True))  # type: ignore[no-untyped-call]
+
+        scale = self.scale
+        if scale is None:
+            found = {
+                s: ending.held_out([draw(s, "tuning", j) for j in range(TUNING_DRAWS)]) for s in self.scales
+            }
+            scale = choose_scale(found, tolerance=sum(sizes) / (2 * ending.training_size))
+        draws = [(ending.epochs, draw(scale, "draw", m)) for m in range(ending.count)]
+        return Drawn(draws, {"scale": scale})
+
+    def slower(self) -> SWAG:
+        """The same rule with half the learning rate."""
+        return replace(self, optimiser=self.optimiser.slower())
+
+    @classmethod
+    def on(cls, budget: Budget) -> SWAG:
+        """With the budget's learning rate."""
+        return cls(Adam.on(budget))
+
+    def schedule(self, epochs: int, draws: int) -> Schedule:
+        """Iterates from the last third of each chain, at most as many as the rank."""
+        if epochs < 2:
+            raise SettingsError(f"swag needs at least 2 epochs, got {epochs}")
+        iterates = min(self.rank, max(2, epochs // 3 + 1))
+        return Schedule(epochs, *kept_epochs(epochs, iterates), fitted_draws=draws)
 
 
 @dataclass(frozen=True)

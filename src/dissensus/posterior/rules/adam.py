@@ -10,11 +10,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.optim.adam import adam
 
 from dissensus.errors import SettingsError
+from dissensus.posterior.budget import Budget
+from dissensus.posterior.flat import Layout
+from dissensus.posterior.potential import Potential
+from dissensus.posterior.priors import GammaHyperprior
+from dissensus.posterior.rules.contract import Rule, Schedule
 
 __all__ = ["Adam", "AdamState"]
 
@@ -28,15 +34,18 @@ class AdamState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Adam:
-    """Settings of the optimiser, and its step."""
+class Adam(Rule):
+    """Settings of the optimiser, and its step.
+
+    As a posterior it is a deep ensemble: each chain is a member, whose last weights are its one draw.
+    """
 
     learning_rate: float = 1e-3
     decay: tuple[float, float] = (0.9, 0.999)
     floor: float = 1e-8
 
-    samples: ClassVar[bool] = False
-    fitted: ClassVar[bool] = False
+    noisy: ClassVar[bool] = False
+    optimises: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:
@@ -47,16 +56,19 @@ class Adam:
         """The learning rate, by the name that it has in every rule."""
         return self.learning_rate
 
-    def slower(self) -> Adam:
-        """The same rule with half the learning rate."""
-        return replace(self, learning_rate=self.learning_rate / 2)
-
     def init(self, weights: Tensor) -> AdamState:
         """The state before the first step, for flat weights (P,)."""
         zero = torch.zeros_like(weights)
         return AdamState(zero, zero.clone(), torch.zeros((), dtype=torch.float32, device=weights.device))
 
-    def step_(self, state: AdamState, weights: Tensor, gradient: Tensor) -> None:
+    def step_(
+        self,
+        state: AdamState,
+        weights: Tensor,
+        gradient: Tensor,
+        noise: Tensor | None = None,  # noqa: ARG002
+        adapt: bool = False,  # noqa: ARG002
+    ) -> None:
         """One step in place; ``gradient`` (P,) is that of the mean loss of the batch."""
         first, second = self.decay
         adam(
@@ -76,3 +88,37 @@ class Adam:
             eps=self.floor,
             maximize=False,
         )
+
+    def scale_(
+        self,
+        state: AdamState,  # noqa: ARG002
+        weights: Tensor,  # noqa: ARG002
+        gradient: Tensor,
+        precision: Tensor,  # noqa: ARG002
+        potential: Potential,
+    ) -> None:
+        """To the gradient of the mean loss, without a prior."""
+        potential.mean_gradient_(gradient)
+
+    def precision(
+        self,
+        state: AdamState,
+        weights: Tensor,
+        layout: Layout,
+        hyperprior: GammaHyperprior,
+        random: np.random.Generator,
+    ) -> None:
+        """What is optimised has no prior."""
+
+    def slower(self) -> Adam:
+        """The same rule with half the learning rate."""
+        return replace(self, learning_rate=self.learning_rate / 2)
+
+    @classmethod
+    def on(cls, budget: Budget) -> Adam:
+        """With the budget's learning rate."""
+        return cls(budget.learning_rate)
+
+    def schedule(self, epochs: int, draws: int) -> Schedule:  # noqa: ARG002
+        """The last weights, whatever was asked for: more draws take more training, so more chains."""
+        return Schedule(epochs, burn_in=epochs)

@@ -1,40 +1,15 @@
-"""How the steps of an epoch are run: one by one, or recorded once and replayed on a GPU.
-
-Both give the same trajectory for the same noise; the plain loop is the reference.
-"""
+"""Steps that are recorded once and replayed on a GPU, with the plain loop's trajectory for the same noise."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
 
 import torch
 from torch import Tensor
 
 from dissensus.posterior.chain import Chain
-from dissensus.posterior.divided import DividedEngine
-from dissensus.posterior.threaded import ThreadedEngine
 
-__all__ = ["CapturedEngine", "EagerEngine", "Engine", "engine_for"]
-
-
-class Engine(Protocol):
-    """Runs one epoch of every chain and returns the mean ELBO of each step (C, steps)."""
-
-    def run_epoch(self, epoch: int) -> Tensor: ...  # noqa: D102
-
-
-class EagerEngine:
-    """One chain after the other, one step after the other."""
-
-    def __init__(self, chains: Sequence[Chain]) -> None:
-        self.chains = chains
-
-    def run_epoch(self, epoch: int) -> Tensor:
-        """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
-        return torch.stack(
-            [torch.stack([chain.step(rows) for rows in chain.begin_epoch(epoch)]) for chain in self.chains]
-        )
+__all__ = ["CapturedEngine"]
 
 
 class CapturedEngine:
@@ -47,13 +22,13 @@ class CapturedEngine:
         self.chains = chains
         device = chains[0].data.device
         self.rows = torch.zeros(len(chains), chains[0].batch_size, dtype=torch.int64, device=device)
-        self.elbo = torch.zeros(len(chains), dtype=torch.float64, device=device)
+        self.objective = torch.zeros(len(chains), dtype=torch.float64, device=device)
         self.streams = [torch.cuda.Stream(device) for _ in chains]  # type: ignore[no-untyped-call]
         self.graph: torch.cuda.CUDAGraph | None = None
         self.captured_adapt: list[bool] | None = None
 
     def run_epoch(self, epoch: int) -> Tensor:
-        """Epoch t of all chains; the steps' mean ELBOs (C, steps)."""
+        """Epoch t of all chains; the steps' mean objectives (C, steps)."""
         order = self._begin(epoch)
         if self.captured_adapt != [chain.adapt for chain in self.chains]:
             self._capture()
@@ -64,7 +39,7 @@ class CapturedEngine:
         for step, rows in enumerate(order):
             self.rows.copy_(rows)
             self.graph.replay()
-            trace[step].copy_(self.elbo)
+            trace[step].copy_(self.objective)
         return trace.T
 
     def _begin(self, epoch: int) -> Tensor:
@@ -101,16 +76,6 @@ class CapturedEngine:
         for number, (chain, stream) in enumerate(zip(self.chains, self.streams, strict=True)):
             stream.wait_stream(current)
             with torch.cuda.stream(stream):
-                self.elbo[number].copy_(chain.step(self.rows[number]))
+                self.objective[number].copy_(chain.step(self.rows[number]))
         for stream in self.streams:
             current.wait_stream(stream)
-
-
-def engine_for(chains: Sequence[Chain]) -> Engine:
-    """The fastest engine for the device the chains are on."""
-    if chains[0].data.is_cuda:
-        return CapturedEngine(chains)
-    for engine in (ThreadedEngine, DividedEngine):
-        if engine.pays(chains):
-            return engine(chains)
-    return EagerEngine(chains)

@@ -1,7 +1,7 @@
 r"""Preconditioned stochastic gradient Langevin dynamics (Welling and Teh 2011; Li et al. 2016).
 
 With the gradient G of the full potential, step size h, standard normal ξ and the scale m that SGHMC adapts
-too (:mod:`dissensus.posterior.scale`), one step is
+too (:mod:`dissensus.posterior.rules.scale`), one step is
 
 .. math::
     s^2 = \max(2 h m - c\, h^2,\, 0), \qquad
@@ -15,13 +15,16 @@ the same way is walked by diffusion, so draws lie closer together.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.posterior.scale import adapt_scale_, inverse_scale
+from dissensus.posterior.budget import Budget
+from dissensus.posterior.rules.contract import Rule, Vitals
+from dissensus.posterior.rules.scale import adapt_scale_, inverse_scale
+from dissensus.posterior.rules.sghmc import SGHMC
 
 __all__ = ["SGLD", "SGLDState"]
 
@@ -40,7 +43,7 @@ class SGLDState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SGLD:
+class SGLD(Rule):
     """Settings of the sampler, and its step. The same letters mean the same as in SGHMC."""
 
     step_size: float = 2e-3
@@ -49,16 +52,9 @@ class SGLD:
     bound: float = 100.0
     """Largest |m·G| that is believed, as in SGHMC."""
 
-    samples: ClassVar[bool] = True
-    fitted: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not self.step_size > 0:
             raise SettingsError(f"SGLD's step_size must be above 0, got {self.step_size}")
-
-    def slower(self) -> SGLD:
-        """The same rule, as much slower as SGHMC is with half its step size."""
-        return replace(self, step_size=self.step_size / 4)  # h = ε²/α
 
     def init(self, weights: Tensor) -> SGLDState:
         """The state before the first step, for flat weights (P,)."""
@@ -88,3 +84,17 @@ class SGLD:
         """The mean of (Δθ)²/(2hm): near 1 when all is well."""
         thermal = 2 * self.step_size * self.inverse_scale(state)
         return (state.displacement.square() / thermal).mean(dtype=torch.float64)
+
+    def vitals(self, state: SGLDState) -> Vitals:
+        """κ, where nothing is injected, and the kinetic temperature."""
+        kappa = self.kappa(state)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, self.kinetic_temperature(state), 1.0)
+
+    def slower(self) -> SGLD:
+        """The same rule, as much slower as SGHMC is with half its step size."""
+        return replace(self, step_size=self.step_size / 4)  # h = ε²/α
+
+    @classmethod
+    def on(cls, budget: Budget) -> SGLD:
+        """With SGHMC's drift: h = ε²/α."""
+        return cls(budget.step_size**2 / SGHMC().momentum_decay)

@@ -9,7 +9,8 @@ output at μ instead, per input and distributed exactly as the layer's output un
   :math:`r \odot \mathrm{layer}(s \odot x;\, \sigma_W \odot \xi_W)` with random signs r (B, O) and s (B, I).
   A local reparameterisation would treat the positions of one input as independent, although one kernel
   serves them all; the fitted σ comes out too wide.
-- All other parameters, and layers that share theirs: one draw for the batch.
+- All other parameters, layers that share theirs, and layers that one pass uses more than once (a cell that is
+  called in a loop): one draw for the batch, because every use must see the same weights.
 """
 
 from __future__ import annotations
@@ -46,38 +47,46 @@ class WeightNoise:
     """The noise of one network, whose parameters are the means μ.
 
     :meth:`begin_` switches the noise on for one forward and backward pass, :meth:`end_` switches it off and
-    leaves the gradient with respect to log σ in ``gradient``; that with respect to μ is where it always is.
+    adds the gradient with respect to log σ to ``gradient``; that with respect to μ is where it always is.
     """
 
-    def __init__(self, module: nn.Module, parameters: FlatParameters, log_std: Tensor) -> None:
+    def __init__(
+        self, module: nn.Module, parameters: FlatParameters, log_std: Tensor, gradient: Tensor
+    ) -> None:
         self.parameters, self.layout = parameters, parameters.layout
         # Another view of the same memory, so that only this one asks for gradients.
         self.log_std = log_std.detach().requires_grad_()
-        self.gradient = torch.zeros_like(log_std)
+        self.gradient = gradient
         self.log_std.grad = self.gradient
         names = {id(parameter): name for name, parameter in module.named_parameters()}
         owners = Counter(id(p) for layer in module.modules() for p in layer._parameters.values())
-        alone = set(self.layout.names)
+        self.roles: dict[str, dict[str, str]] = {}
+        """The parameters' names by role, of each layer whose output gets noise of its own."""
         for path, layer in module.named_modules():
             own = {role: p for role, p in layer._parameters.items() if p is not None}
             plain = all(p.requires_grad and owners[id(p)] == 1 for p in own.values())
             if plain and _has_noisy_output(layer):
-                roles = {role: names[id(p)] for role, p in own.items()}
-                layer.register_forward_hook(self._hook(path, roles))
-                alone -= set(roles.values())
-        shared = torch.zeros_like(log_std)
-        for name, piece in self.layout.split(shared).items():
-            piece.fill_(name in alone)
-        self.shared = shared if alone else None
+                self.roles[path] = {role: names[id(p)] for role, p in own.items()}
+                layer.register_forward_hook(self._hook(path))
+        self.shared = self._shared()
         """1 for the weights (P,) that are drawn once for a batch, 0 for the others."""
         self.perturbation: Tensor | None = None
         self.mean: Tensor | None = None
         self.active = False
+        self.uses: Counter[str] = Counter()
+
+    def watch_(self, forward: Callable[[], object]) -> None:
+        """Runs the network once to see which layers it uses more than once: those get shared draws."""
+        self.uses.clear()
+        with torch.no_grad():
+            forward()
+        self.roles = {path: own for path, own in self.roles.items() if self.uses[path] < 2}
+        self.shared = self._shared()
 
     def begin_(self, generator: torch.Generator, batch_size: int) -> None:
         """Draws what a batch shares, and lets the layers add the rest."""
         self.active, self.batch_size, self.generator = True, batch_size, generator
-        self.visited: set[str] = set()
+        self.uses.clear()
         self.std = self.layout.split(self.log_std.exp())
         if self.shared is not None:
             weights = self.parameters.values
@@ -93,17 +102,26 @@ class WeightNoise:
             self.gradient.addcmul_(self.parameters.gradient, self.perturbation)
         self.active, self.std = False, {}
 
-    def _hook(self, path: str, own: dict[str, str]) -> Callable[..., Tensor | None]:
+    def _shared(self) -> Tensor | None:
+        own = {name for roles in self.roles.values() for name in roles.values()}
+        if own == set(self.layout.names):
+            return None
+        shared = torch.zeros_like(self.gradient)
+        for name, piece in self.layout.split(shared).items():
+            piece.fill_(name not in own)
+        return shared
+
+    def _hook(self, path: str) -> Callable[..., Tensor | None]:
         def add_noise(layer: nn.Module, inputs: tuple[Tensor, ...], output: Tensor) -> Tensor | None:
-            if not self.active:
+            self.uses[path] += 1
+            if not self.active or path not in self.roles:
                 return None
-            if path in self.visited:
+            if self.uses[path] > 1:
                 raise SettingsError(
-                    f"variational inference needs layers that are used once, {path!r} is used twice: "
-                    "give each use a layer of its own, or choose another posterior"
+                    f"the layer {path!r} is used twice for some inputs and once for others, so its noise is "
+                    "not known beforehand: use it equally often, or choose another posterior"
                 )
-            self.visited.add(path)
-            std = {role: self.std[name] for role, name in own.items()}
+            std = {role: self.std[name] for role, name in self.roles[path].items()}
             return output + self._noise(layer, inputs[0], output, std)
 
         return add_noise

@@ -20,13 +20,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.posterior.scale import adapt_scale_, inverse_scale
+from dissensus.posterior.budget import Budget
+from dissensus.posterior.rules.contract import Rule, Vitals
+from dissensus.posterior.rules.scale import adapt_scale_, inverse_scale
 
 __all__ = ["SGHMC", "SGHMCState"]
 
@@ -45,7 +47,7 @@ class SGHMCState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SGHMC:
+class SGHMC(Rule):
     """Settings of the sampler, and its step.
 
     ``noise_correction`` is c above, the share of ε⁴ taken off the injected noise because the minibatch brings
@@ -62,18 +64,11 @@ class SGHMC:
     """Largest |m·G| that is believed. It is about 1 in a settled chain; without a bound one freak batch after
     the scales were frozen can throw a chain out for good."""
 
-    samples: ClassVar[bool] = True
-    fitted: ClassVar[bool] = False
-
     def __post_init__(self) -> None:
         if not self.step_size > 0:
             raise SettingsError(f"SGHMC's step_size must be above 0, got {self.step_size}")
         if not 0 < self.momentum_decay < 1:
             raise SettingsError(f"SGHMC's momentum_decay must lie between 0 and 1, got {self.momentum_decay}")
-
-    def slower(self) -> SGHMC:
-        """The same rule with half the step size."""
-        return replace(self, step_size=self.step_size / 2)
 
     def init(self, weights: Tensor) -> SGHMCState:
         """The state before the first step, for flat weights (P,)."""
@@ -105,3 +100,22 @@ class SGHMC:
         """The mean of v²/(ε²m): 1/(1 − α/2) when all is well."""
         thermal = self.step_size**2 * self.inverse_scale(state)
         return (state.momentum.square() / thermal).mean(dtype=torch.float64)
+
+    @property
+    def right_temperature(self) -> float:
+        """1/(1 − α/2)."""
+        return 1 / (1 - self.momentum_decay / 2)
+
+    def vitals(self, state: SGHMCState) -> Vitals:
+        """κ, where nothing is injected, and the kinetic temperature."""
+        kappa, kinetic = self.kappa(state), self.kinetic_temperature(state)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, kinetic, self.right_temperature)
+
+    def slower(self) -> SGHMC:
+        """The same rule with half the step size."""
+        return replace(self, step_size=self.step_size / 2)
+
+    @classmethod
+    def on(cls, budget: Budget) -> SGHMC:
+        """With the budget's step size."""
+        return cls(budget.step_size)

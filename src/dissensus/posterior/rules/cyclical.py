@@ -6,22 +6,31 @@ With t epochs gone of a cycle of L,
 
 Long steps at the start of a cycle carry the chain to another mode, short ones at its end sample it. While it
 explores (the first E epochs) no noise is injected and the scales adapt; after that a step is one of
-:mod:`dissensus.posterior.sghmc` with step size ε_t and frozen scales, and draws are kept.
+:mod:`dissensus.posterior.rules.sghmc` with step size ε_t and frozen scales, and draws are kept.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import torch
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.posterior.scale import adapt_scale_, inverse_scale
+from dissensus.posterior.budget import Budget
+from dissensus.posterior.rules.contract import Rule, Schedule, Vitals
+from dissensus.posterior.rules.scale import adapt_scale_, inverse_scale
+from dissensus.schedule import kept_epochs
+
+if TYPE_CHECKING:
+    from dissensus.posterior.settings import SamplingSettings
 
 __all__ = ["CyclicalSGHMC", "CyclicalState"]
+
+SHORTEST_CYCLE = 10  # epochs: a chain that starts over sooner has not arrived anywhere
+EXPLORED = 0.6  # share of a cycle that explores; the draws come from its last third
 
 
 class CyclicalState(NamedTuple):
@@ -43,7 +52,7 @@ class CyclicalState(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CyclicalSGHMC:
+class CyclicalSGHMC(Rule):
     """Settings of the sampler, and its step. The same letters mean the same as in SGHMC."""
 
     cycle: int
@@ -56,9 +65,6 @@ class CyclicalSGHMC:
     noise_correction: float = 1.0
     floor: float = 1e-8
     bound: float = 100.0
-
-    samples: ClassVar[bool] = True
-    fitted: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if not self.step_size > 0:
@@ -73,10 +79,6 @@ class CyclicalSGHMC:
                 "and be at least 1"
             )
 
-    def slower(self) -> CyclicalSGHMC:
-        """The same rule with half the step size."""
-        return replace(self, step_size=self.step_size / 2)
-
     def init(self, weights: Tensor) -> CyclicalState:
         """The state before the first step, for flat weights (P,)."""
         one = torch.ones_like(weights)
@@ -84,11 +86,6 @@ class CyclicalSGHMC:
         return CyclicalState(
             one.clone(), one.clone(), one.clone(), torch.zeros_like(weights), position, pace, heat
         )
-
-    def begin_epoch(self, state: CyclicalState, epoch: int, steps: int) -> None:
-        """Sets the clock to the start of epoch ``epoch`` (counted from 1) of ``steps`` steps."""
-        state.position.fill_((epoch - 1) % self.cycle)
-        state.pace.fill_(1 / steps)
 
     def step_(
         self, state: CyclicalState, weights: Tensor, gradient: Tensor, noise: Tensor, adapt: bool
@@ -110,6 +107,11 @@ class CyclicalSGHMC:
         heat.mul_(retained**2).add_(injected)
         position.add_(pace)
 
+    def begin_epoch(self, state: CyclicalState, epoch: int, steps: int) -> None:
+        """Sets the clock to the start of epoch ``epoch`` (counted from 1) of ``steps`` steps."""
+        state.position.fill_((epoch - 1) % self.cycle)
+        state.pace.fill_(1 / steps)
+
     def inverse_scale(self, state: CyclicalState) -> Tensor:
         """m = 1/(√V + δ), the preconditioner (P,)."""
         return inverse_scale(state.mean_square, self.floor)
@@ -127,6 +129,73 @@ class CyclicalSGHMC:
         """The mean of v² over what thermal motion gives, in SGHMC's units: 1/(1 − α/2) when all is well."""
         share = (state.momentum.square() / self.inverse_scale(state)).mean(dtype=torch.float64)
         return share / (state.heat * (1 - self.momentum_decay / 2))
+
+    def vitals(self, state: CyclicalState) -> Vitals | None:
+        """κ, where nothing is injected, and the kinetic temperature; nothing while it explores."""
+        if not self.sampled(state):
+            return None
+        kappa, right = self.kappa(state), 1 / (1 - self.momentum_decay / 2)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, self.kinetic_temperature(state), right)
+
+    def cycle_of(self, epochs: int) -> int:  # noqa: ARG002
+        """L."""
+        return self.cycle
+
+    def adaptation_of(self, burn_in: int) -> int:  # noqa: ARG002
+        """E: the scales adapt while it explores."""
+        return self.exploration
+
+    def check(self, settings: SamplingSettings) -> None:
+        """Whole cycles, and draws from their sampling stages alone."""
+        if settings.epochs % self.cycle:
+            raise SettingsError(f"epochs={settings.epochs} must be a multiple of cycle={self.cycle}")
+        if not self.exploration < settings.burn_in <= self.cycle:
+            raise SettingsError(
+                f"burn_in={settings.burn_in} must end in the sampling stage of a cycle, epochs "
+                f"{self.exploration + 1} to {self.cycle}"
+            )
+
+    def slower(self) -> CyclicalSGHMC:
+        """The same rule with half the step size."""
+        return replace(self, step_size=self.step_size / 2)
+
+    @classmethod
+    def on(cls, budget: Budget) -> CyclicalSGHMC:
+        """As many cycles of at least ten epochs as share the draws evenly.
+
+        The cycles are of equal length, so up to (cycles − 1) epochs of the budget are not used.
+        """
+        draws, epochs = budget.draws_per_chain, budget.epochs
+        cycles = max(
+            c for c in range(1, draws + 1) if draws % c == 0 and (c == 1 or epochs // c >= SHORTEST_CYCLE)
+        )
+        cycle = epochs // cycles
+        burn_in, _ = kept_epochs(cycle, draws // cycles)
+        if burn_in < 2:
+            raise SettingsError(
+                f"cyclical-sghmc: cycles of {cycle} epochs leave none to explore before {draws // cycles} "
+                "draws: run more epochs or ask for fewer draws"
+            )
+        return cls(cycle, max(1, min(burn_in - 1, int(EXPLORED * cycle))), budget.step_size)
+
+    def schedule(self, epochs: int, draws: int) -> Schedule:
+        """As many whole cycles as there are epochs for, with equally many draws in each."""
+        cycles = epochs // self.cycle
+        if cycles == 0 or draws % cycles:
+            raise SettingsError(
+                f"draws={draws} a chain must be shared evenly by the {cycles} cycles of {self.cycle} epochs "
+                f"that epochs={epochs} gives: change the cycle, the epochs or the draws"
+            )
+        most = self.cycle - self.exploration
+        if draws // cycles > most:
+            raise SettingsError(
+                f"a cycle that samples for {most} epochs gives no {draws // cycles} draws: explore for fewer "
+                "epochs or ask for fewer draws"
+            )
+        burn_in, thinning = kept_epochs(self.cycle, draws // cycles)
+        if burn_in <= self.exploration:  # of a long exploration, all that follows it
+            burn_in, thinning = self.cycle - (draws // cycles - 1), 1
+        return Schedule(cycles * self.cycle, burn_in, thinning)
 
     def _squared_step_size(self, position: Tensor) -> Tensor:
         return 0.5 * self.step_size**2 * (torch.cos(position * (math.pi / self.cycle)) + 1)
