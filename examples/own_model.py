@@ -16,7 +16,7 @@ from dissensus.models import GenerativeModel, Inferred
 from dissensus.posterior import posterior_settings, sample_posterior
 from dissensus.scores import SCORES
 
-COLUMNS, LATENTS, ROWS = 5, 2, 400
+COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 200
 
 
 # 1. The model: what it is trained by, and what an input's log-likelihood is.
@@ -33,6 +33,7 @@ class ProbabilisticPCA(GenerativeModel):
     def initialise_(self, generator: torch.Generator) -> None:
         with torch.no_grad():
             self.loadings.copy_(torch.randn(COLUMNS, LATENTS, generator=generator))
+            self.log_scale.fill_(-1)
 
     def objective(self, x: Tensor, noise: Tensor) -> Tensor:
         return self.log_likelihood(x, noise, ())[0]
@@ -54,7 +55,7 @@ far = near[ROWS:] + 0.5 * torch.randn(ROWS, COLUMNS, generator=generator)
 
 # 3. Draws from the posterior, by any rule; their log-likelihoods, computed once; scores of them.
 for posterior in ("sghmc", "swag", "ensemble"):
-    settings = posterior_settings(posterior, epochs=60, draws=8, chains=4, batch_size=40)
+    settings = posterior_settings(posterior, epochs=EPOCHS, draws=8, chains=4, batch_size=40)
     draws = sample_posterior(ProbabilisticPCA(), near[:ROWS], settings, seed=0, held_out=near[:50])
     normal, strange = (log_likelihoods(ProbabilisticPCA(), draws, x).values for x in (near[ROWS:], far))
     found = {

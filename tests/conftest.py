@@ -2,10 +2,7 @@
 
 import os
 import signal
-
-# A shell starts what it runs in the background with Ctrl-C ignored, and so would be all processes of tests.
-if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+import threading
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests start
 
@@ -15,6 +12,11 @@ import torch
 from dissensus.models import build_vae
 
 torch.set_num_threads(1)
+
+# A shell that starts us in the background has us ignore Ctrl-C, and so would all processes that tests start.
+ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+if ignored and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture

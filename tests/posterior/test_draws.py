@@ -154,7 +154,9 @@ def test_what_was_found_of_each_chain_is_kept_and_what_compares_chains_is_not(fi
         replace(
             of_chains(first_draws, chain),
             diagnostics=Diagnostics(
-                tuple(report for report in reports if report.chain == chain), {2: 1.5}, {chain: 0.1 * chain}
+                tuple(report for report in reports if report.chain == chain),
+                {2: 1.5},
+                {chain: {"scale": 0.1 * chain}},
             ),
         )
         for chain in (0, 1, 2)
@@ -162,7 +164,7 @@ def test_what_was_found_of_each_chain_is_kept_and_what_compares_chains_is_not(fi
     found = join_draws(runs).diagnostics
     assert sorted(found.reports, key=reports.index) == list(reports)
     assert found.rhat == {}
-    assert found.swag_scale == {0: 0.0, 1: 0.1, 2: 0.2}
+    assert found.tuned == {0: {"scale": 0.0}, 1: {"scale": 0.1}, 2: {"scale": 0.2}}
 
 
 def test_the_same_chain_is_not_counted_twice(first_draws):
