@@ -16,7 +16,7 @@ from dissensus.models import GenerativeModel, Inferred
 from dissensus.posterior import posterior_settings, sample_posterior
 from dissensus.scores import SCORES
 
-COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 200
+COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 100
 
 
 # 1. The model: what it is trained by, and what an input's log-likelihood is.
@@ -55,7 +55,9 @@ far = near[ROWS:] + 0.5 * torch.randn(ROWS, COLUMNS, generator=generator)
 
 # 3. Draws from the posterior, by any rule; their log-likelihoods, computed once; scores of them.
 for posterior in ("sghmc", "swag", "ensemble"):
-    settings = posterior_settings(posterior, epochs=EPOCHS, draws=8, chains=4, batch_size=40)
+    settings = posterior_settings(
+        posterior, epochs=EPOCHS, draws=8, chains=4, batch_size=40, learning_rate=1e-2
+    )
     draws = sample_posterior(ProbabilisticPCA(), near[:ROWS], settings, seed=0, held_out=near[:50])
     normal, strange = (log_likelihoods(ProbabilisticPCA(), draws, x).values for x in (near[ROWS:], far))
     found = {
