@@ -16,7 +16,7 @@ from dissensus.models import GenerativeModel, Inferred
 from dissensus.posterior import posterior_settings, sample_posterior
 from dissensus.scores import SCORES
 
-COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 100
+COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 200
 
 
 # 1. The model: what it is trained by, and what an input's log-likelihood is.
