@@ -49,7 +49,7 @@ def record():
             "digits": {"count": 8, "flagged": 6, "auroc": cells},
             "<script>": {"count": 8, "flagged": 0, "auroc": cells},
         },
-        "health": {"networks": {}, "rhat": 1.05, "restarts": []},
+        "health": {"networks": {}, "rhat": 1.05, "merged_below": 1.1, "restarts": []},
         "noise_floor": 0.5,
         "seconds": {"fitting": 90.0, "scoring": 30.0},
         "environment": {"processor": "a <fast> one", "cores": 2, "versions": {"torch": None}},

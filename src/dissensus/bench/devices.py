@@ -1,27 +1,10 @@
-"""Where a benchmark runs, and what a record calls it."""
+"""What a record calls the device that a benchmark ran on."""
 
 from __future__ import annotations
 
 import torch
 
-from dissensus.errors import SettingsError
-
-__all__ = ["find_device", "gpu_name"]
-
-
-def find_device(name: str) -> torch.device:
-    """``auto`` is a GPU where there is one.
-
-    >>> find_device("cpu")
-    device(type='cpu')
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name not in ("cpu", "cuda"):
-        raise SettingsError(f"device is auto, cpu or cuda, not {name!r}")
-    if name == "cuda" and not torch.cuda.is_available():
-        raise SettingsError("device cuda was asked for, but torch finds no GPU; use auto or cpu")
-    return torch.device(name)
+__all__ = ["gpu_name"]
 
 
 def gpu_name(device: torch.device) -> str | None:

@@ -82,9 +82,9 @@ def _print(facts: Mapping[str, Any]) -> None:
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
         f"measures by {facts['statistic']} {facts['statistic_in_words']}",
-        f"has {facts['draws']} draws of {facts['chains']} chains (variant {facts['variant']}), "
-        f"{facts['latent_size']} latents, a {facts['observation']} decoder and {facts['samples']} importance "
-        f"samples; seed {facts['seed']}",
+        f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}, variant "
+        f"{facts['variant']}), {facts['latent_size']} latents, a {facts['observation']} decoder and "
+        f"{facts['samples']} importance samples; seed {facts['seed']}",
     ]
     out.print(bullets(sentences))
     out.print("\n[bold]The sampler's health[/bold]")

@@ -6,7 +6,6 @@ import pytest
 import torch
 from rich.console import Console
 
-from dissensus.bench.devices import find_device
 from dissensus.bench.paper import runner
 from dissensus.bench.paper.benchmarks import QUICK, expand
 from dissensus.bench.paper.methods import find_methods
@@ -15,7 +14,7 @@ from dissensus.bench.paper.records import read_all, read_scores
 from dissensus.bench.paper.runner import _groups, measure, plan
 from dissensus.bench.paper.runs import RunKey
 from dissensus.bench.paper.table import collect
-from dissensus.errors import DataError, DivergenceError, SettingsError
+from dissensus.errors import DataError, DivergenceError
 from dissensus.evaluation import auroc
 
 CPU = torch.device("cpu")
@@ -143,12 +142,3 @@ def test_damaged_scores_are_refused_by_name(tmp_path):
     (tmp_path / record["scores"]).write_bytes(b"PK nonsense")
     with pytest.raises(DataError, match="ll-seed0"):
         read_scores(tmp_path, record)
-
-
-def test_devices():
-    assert find_device("auto").type in ("cpu", "cuda")
-    with pytest.raises(SettingsError, match="device"):
-        find_device("tpu")
-    if not torch.cuda.is_available():
-        with pytest.raises(SettingsError, match="no GPU"):
-            find_device("cuda")

@@ -77,13 +77,13 @@ def bench_panel(
         raise typer.BadParameter("--nearest has no posterior: leave --posterior, --regret and --rescore out")
     try:
         check_folder(where)
-        from dissensus.bench.devices import find_device
         from dissensus.bench.panel.ablation import ablation_tasks, show_ablation
         from dissensus.bench.panel.configuration import find_posteriors
         from dissensus.bench.panel.runner import measure, panel_sizes, panel_tasks, unmeasured
         from dissensus.bench.panel.selection import selection_tasks, show_selection
         from dissensus.bench.panel.sets import WHOLE_SETS, expand
         from dissensus.bench.panel.table import show_panel
+        from dissensus.detector.settings import find_device
 
         show = show_selection if select else show_ablation if ablate else show_panel
         sets = expand(inliers or (WHOLE_SETS if select else []))

@@ -59,12 +59,12 @@ def bench_paper(
     numbers = parse_seeds(seeds)
     try:
         check_folder(where)
-        from dissensus.bench.devices import find_device
         from dissensus.bench.paper.benchmarks import expand
         from dissensus.bench.paper.methods import find_methods
         from dissensus.bench.paper.presets import PRESETS, find_preset
         from dissensus.bench.paper.runner import measure, plan
         from dissensus.bench.paper.show import show_table
+        from dissensus.detector.settings import find_device
 
         presets = [find_preset(name).name for name in preset or PRESETS]
         benchmarks, methods = expand(benchmark or []), find_methods(method or [])
