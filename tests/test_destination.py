@@ -48,7 +48,7 @@ def read_by_another_thread(pipe):
     reader.start()
 
     def result():
-        reader.join(timeout=60)
+        reader.join(timeout=600)
         return found[0]
 
     return result

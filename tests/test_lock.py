@@ -7,6 +7,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -69,11 +70,18 @@ def test_whoever_comes_second_is_told_who_was_first(start, place):
     assert names(place.parent) == []
 
 
-def test_patience_is_rewarded(start, place):
-    holder = start(HOLDER, place)
-    threading.Timer(0.2, holder.stdin.close).start()
-    with Claim(place, patience=60):
-        pass
+def test_patience_is_rewarded(start, place, monkeypatch):
+    holder, pauses, sleep = start(HOLDER, place), [], time.sleep
+
+    def pause(seconds):
+        pauses.append(seconds)
+        if len(pauses) == 3:
+            holder.stdin.close()
+        sleep(seconds)
+
+    monkeypatch.setattr(time, "sleep", pause)
+    with Claim(place, patience=600):
+        assert len(pauses) >= 3
 
 
 def test_a_killed_holder_is_followed_without_a_word(start, place):
@@ -167,7 +175,7 @@ print("held", flush=True)
 sys.stdin.read()
 number = Path(sys.argv[1])
 for _ in range(50):
-    with Claim(number, patience=100):
+    with Claim(number, patience=600):
         number.write_text(str(int(number.read_text()) + 1))
 """
 

@@ -165,17 +165,17 @@ def test_blocks_that_overlap_in_two_threads_leave_each_its_number():
         set_own_threads(2)
         with one_thread():
             first_inside.set()
-            assert second_inside.wait(60)
+            assert second_inside.wait(600)
         first_outside.set()
         return torch.get_num_threads()
 
     def second():
         set_own_threads(4)
-        assert first_inside.wait(60)
+        assert first_inside.wait(600)
         with one_thread():
             inside = torch.get_num_threads()
             second_inside.set()
-            assert first_outside.wait(60)
+            assert first_outside.wait(600)
         return inside, torch.get_num_threads()
 
     with ThreadPoolExecutor(2) as pool:

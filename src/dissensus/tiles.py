@@ -22,9 +22,12 @@ def slices(inputs: slice, size: int) -> Iterator[slice]:
 
 
 def filled(rows: Tensor, tile: int) -> Tensor:
-    """Always whole tiles: the last one is filled up with the first row."""
+    """Always whole tiles, in memory of their own: the last one is filled up with the first row.
+
+    Kernels add up in another order where memory is aligned otherwise, as it is in the middle of a tensor.
+    """
     missing = -len(rows) % tile
-    return torch.cat([rows, rows[:1].expand(missing, *rows.shape[1:])]) if missing else rows
+    return torch.cat([rows, rows[:1].expand(missing, *rows.shape[1:])]) if missing else rows.clone()
 
 
 def tile_ranges(count: int, tile: int, most: int) -> list[slice]:

@@ -11,8 +11,8 @@ def rows():
 
 @pytest.fixture(scope="session")
 def gate(rows):
-    """As small as one can be that has every part: a standardiser and a score that was fitted."""
-    settings = {"epochs": 2, "draws": 2, "samples": 2, "widths": (2,), "latent_size": 1}
+    """As small as one can be that has every part: a fitted score, a standardiser, draws sharing encoders."""
+    settings = {"epochs": 2, "draws": 4, "samples": 2, "widths": (2,), "latent_size": 1}
     return BayesianVAE(**settings, statistic="typicality", false_alarm_rate=0.2, device="cpu").fit(rows)
 
 

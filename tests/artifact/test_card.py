@@ -27,7 +27,7 @@ def test_the_configuration_says_what_goes_in_and_who_wrote_it(saved):
     detector = written["detector"]
     assert detector["input"] == {"kind": "vectors", "shape": [3], "accepts": {"float64": "finite"}}
     assert detector["preprocessing"] == [{"step": "standardise"}, {"step": "clip", "to": [-1e4, 1e4]}]
-    assert detector["fitted_rows"] == {"train": 48, "validation": 3, "calibration": 9}
+    assert detector["fitted_rows"] == {"train": 44, "validation": 7, "calibration": 9}
 
 
 def test_images_say_their_range_and_resizing(tmp_path):
@@ -49,7 +49,7 @@ def test_images_say_their_range_and_resizing(tmp_path):
 
 def test_the_card_says_what_a_flag_means(saved):
     card = (saved / "README.md").read_text("utf-8")
-    assert "Fitted on 48 inputs, with 3 for validation and 9 for calibration." in card
+    assert "Fitted on 44 inputs, with 7 for validation and 9 for calibration." in card
     assert "a share of 0.2 is flagged" in card
     assert "with probability 90%" in card
     assert "nats" in card

@@ -31,6 +31,11 @@ def draws(name, change):
     return {"arrays": {"draws.safetensors": lambda content: {name: change(content[name])}}}
 
 
+def claimed(name, make):
+    """An array of the draws that the gate does not have, made from the number of draws."""
+    return {"arrays": {"draws.safetensors": lambda content: {name: make(len(content["chain"]))}}}
+
+
 def calibration(name, change):
     return {"arrays": {"calibration.safetensors": lambda content: {name: change(content[name])}}}
 
@@ -63,8 +68,13 @@ CLAIMS = {
     "names that are numbers": ({"feature_names": [1, 2, 3]}, "feature_names"),
     "weights that are no numbers": (draws(WEIGHT, with_nan), "holds what is no number"),
     "whole-number weights": (draws(WEIGHT, lambda a: a.astype(np.int32)), "holds what is no number"),
-    "encoders that are not there": (draws("encoder_of", lambda a: a + 7), "name encoders"),
-    "negative encoders": (draws("encoder_of", lambda a: a - 1), "name encoders"),
+    "encoders that are not there": (draws("encoder_of", lambda a: a + 7), "name weights of the encoder"),
+    "negative encoders": (draws("encoder_of", lambda a: a - 1), "name weights of the encoder"),
+    "an encoder twice over": (draws("encoder_of", lambda a: np.arange(len(a))), "not of this encoder"),
+    "encoders of fewer draws": (draws("encoder_of", lambda a: a[:-1]), "do not match"),
+    "decoders that are not there": (claimed("decoder_of", lambda count: np.arange(count) + 1), "not there"),
+    "one decoder for all draws": (claimed("decoder_of", lambda count: np.arange(count) * 0), "decoder"),
+    "a third network": (claimed("critic/weight", np.zeros), "not of this model"),
     "more draws than weights": (draws("chain", lambda a: np.repeat(a, 2)), "do not match"),
     "epochs as fractions": (draws("epoch", lambda a: a / 2), "do not match"),
     "calibration scores that are none": (calibration("scores", with_nan), "no list of numbers"),

@@ -59,7 +59,7 @@ def reading(pipe):
     reader.start()
 
     def result():
-        reader.join(timeout=60)
+        reader.join(timeout=600)
         return found[0].decode()
 
     return result
@@ -121,9 +121,9 @@ def test_rows_leave_as_they_come(gate, tmp_path):
     for number in range(3):
         process.stdin.write(json.dumps({"id": number, "values": [[number] * 8] * 8}) + "\n")
         process.stdin.flush()
-        assert lines.get(timeout=100) == number
+        assert lines.get(timeout=600) == number
     process.stdin.close()
-    assert lines.get(timeout=100) == "the end"
+    assert lines.get(timeout=600) == "the end"
     assert process.wait() == 0
 
 

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from dissensus import BayesianVAE
 
+LONG = 600.0  # seconds that only a hang takes
+
 
 @pytest.fixture
 def piped(gate):
@@ -54,7 +56,7 @@ def test_each_line_is_answered_while_the_pipe_is_open(piped, gate, images_file, 
     file = io.BytesIO()
     Image.fromarray(images[3]).save(file, "png")
     picture = {"id": 7, "image": base64.b64encode(file.getvalue()).decode()}
-    out, err = process.communicate(json.dumps(picture) + "\n", timeout=60)
+    out, err = process.communicate(json.dumps(picture) + "\n", timeout=LONG)
     answers.append(json.loads(out))
     assert process.returncode == 0, err
     assert err == ""
@@ -96,10 +98,12 @@ def test_ctrl_c_ends_a_stream_and_keeps_its_rows(piped, images_file, tmp_path):
     for number, pixels in enumerate(images):
         process.stdin.write(line_of(pixels, f"n{number}"))
     partial = tmp_path / ".rows.csv.partial"
+    end = time.monotonic() + LONG
     while process.poll() is None and (not partial.exists() or partial.read_bytes().count(b"\n") < 6):
+        assert time.monotonic() < end, "the rows were never written"
         time.sleep(0.01)
     process.send_signal(signal.SIGINT)
-    process.wait(timeout=60)
+    process.wait(timeout=LONG)
     assert process.returncode == 130
     assert "rows so far" in process.stderr.read()
     with target.open() as stream:

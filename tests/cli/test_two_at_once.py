@@ -5,6 +5,7 @@ import platform
 import subprocess
 import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -118,12 +119,16 @@ def test_other_writers_of_a_gate_are_refused_too(dissensus, fit, start, images_f
     assert names(tmp_path) == ["gate"]
 
 
-def test_a_save_waits_for_another_save(fit, start, images_file, tmp_path):
+def test_a_save_waits_for_another_save(fit, start, images_file, tmp_path, monkeypatch):
+    monkeypatch.setattr("dissensus.artifact.PATIENCE", 600.0)
+    waiting, sleep = threading.Event(), time.sleep
+    monkeypatch.setattr(time, "sleep", lambda seconds: waiting.set() or sleep(seconds))
     gate = tmp_path / "gate"
     assert fit(images_file, gate).code == 0
     detector, holder = BayesianVAE.load(gate), start(HOLDER, gate)
     saving = threading.Thread(target=detector.save, args=(gate,))
     saving.start()
+    assert waiting.wait(600)
     holder.communicate()
     saving.join()
     assert names(tmp_path) == ["gate"]

@@ -31,6 +31,18 @@ def test_the_rows_it_was_fitted_on_are_never_far(rows):
     assert np.abs(inside).max() <= np.sqrt(len(rows)) * (1 + 1e-3) + 1e-3
 
 
+@pytest.mark.parametrize("share", [0.09090909090909101, 0.1, 0.5, 1.0])
+def test_differences_that_overflow_are_no_farther_than_others(share):
+    """Of twelve values one is the largest number of all, and the others are a share of it below zero."""
+    small = np.array([[1.0]] + [[-share]] * 11)
+    rows = small * np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        assert np.isinf(rows[0] - Standardiser.fit(rows).mean)
+    np.testing.assert_allclose(
+        Standardiser.fit(rows)(rows), StandardScaler().fit_transform(small), rtol=1e-6, atol=1e-6
+    )
+
+
 @settings(derandomize=True, deadline=None, max_examples=300)
 @given(TABLES, st.data())
 def test_any_finite_rows_stay_finite(rows, data):

@@ -13,8 +13,11 @@ def test_the_same_seed_gives_the_same_bits(quick, fitted, inputs, kind, variant)
     first, second = fitted(kind, variant=variant), quick(variant=variant).fit(inputs[kind])
     np.testing.assert_array_equal(first.calibration_scores_, second.calibration_scores_)
     np.testing.assert_array_equal(first.score_samples(inputs[kind]), second.score_samples(inputs[kind]))
-    for name, stack in first.draws_.decoder.items():
-        assert torch.equal(stack[:], second.draws_.decoder[name][:])
+    for part, own in first.draws_.parts.items():
+        other = second.draws_.parts[part]
+        np.testing.assert_array_equal(own.of, other.of)
+        assert own.stacks.keys() == other.stacks.keys()
+        assert all(torch.equal(stack, other.stacks[name]) for name, stack in own.stacks.items())
 
 
 @KINDS

@@ -16,7 +16,8 @@ from dissensus.detector.parts import part_fractions
 from dissensus.errors import ArtifactError, CalibrationWarning
 from dissensus.evaluation import auroc
 from dissensus.inspection import assess
-from dissensus.likelihood import STATISTICS, input_statistics
+from dissensus.likelihood import input_statistics
+from dissensus.models import OBSERVED
 from dissensus.models.inputs import to_tensor
 from dissensus.report.gate_summary import MEANINGS, case_sentences
 from dissensus.scores import SCORES, FittedScore, Fused
@@ -61,8 +62,8 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
 
 
 def test_what_is_fused_is_known():
-    assert set(PARTS) <= {*SCORES, *STATISTICS}
-    assert {*fused_statistics((32, 32, 3)), *SCORES, *STATISTICS, "fused"} <= set(MEANINGS)
+    assert set(PARTS) <= {*SCORES, *OBSERVED}
+    assert {*fused_statistics((32, 32, 3)), *SCORES, *OBSERVED, "fused"} <= set(MEANINGS)
     assert fused_score((4,), inliers=FEW).least_draws == 2
 
 
@@ -81,7 +82,7 @@ def test_every_statistic_is_given_and_none_depends_on_company(gate_of, inputs, k
     gate, some = gate_of(kind, variant=2), inputs[kind][:8]
     found = gate.statistics(some)
     images = set(image_statistic_names((*some.shape[1:], 1))) if kind == "pictures" else set()
-    assert set(found) == {"fused", "whitened"} | OF_MATRIX | set(STATISTICS) | images
+    assert set(found) == {"fused", "whitened"} | OF_MATRIX | set(OBSERVED) | images
     assert next(iter(found)) == "fused"
     np.testing.assert_array_equal(found["fused"], -gate.score_samples(some))
     assert set(gate.calibration_statistics_) == set(found)

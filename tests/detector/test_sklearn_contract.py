@@ -3,10 +3,17 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, schedule
 
 # Some checks fit on so few rows that no alarm is possible; the detector says so, and rightly.
 pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
+
+
+@pytest.fixture(autouse=True)
+def short_schedule(monkeypatch):
+    """No check is about how well it fits, and together they fit some two hundred times."""
+    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
+    monkeypatch.setattr(schedule, "LEAST_STEPS", 100)
 
 
 @parametrize_with_checks([BayesianVAE(), BayesianVAE(statistic="fused", epochs=3, draws=4, samples=4)])

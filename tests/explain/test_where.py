@@ -95,10 +95,9 @@ def test_the_map_against_one_draw_at_a_time(variant, channels):
     terms, means = [], []
     with torch.no_grad():
         for m in range(4):
-            encoder = draws.encoder_weights(int(draws.encoder_of[m]))
-            mean = functional_call(vae.encoder, encoder, (inputs,))
+            mean = functional_call(vae.encoder, draws.weights("encoder", m), (inputs,))
             mean = mean[0] if isinstance(mean, tuple) else mean[:, :2]
-            output = functional_call(vae.decoder, draws.decoder_weights(m), (mean,))
+            output = functional_call(vae.decoder, draws.weights("decoder", m), (mean,))
             parameters = output.reshape(len(inputs), -1, *inputs.shape[1:])
             own = vae.observation.log_prob_terms(inputs, parameters).double().numpy()
             terms.append(own.sum(axis=1) if channels else own)

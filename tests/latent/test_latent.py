@@ -93,7 +93,7 @@ class TestMixtureSamples:
         assert samples.shape == (2, 8000, 5)
         means = []
         for draw in range(len(draws)):
-            weights = draws.decoder_weights(draw)
+            weights = draws.weights("decoder", draw)
             parameters = torch.func.functional_call(vae.decoder, weights, (z,)).reshape(2, 1, 5)
             means.append(vae.observation.mean(parameters))
         expected = torch.stack(means).mean(0)

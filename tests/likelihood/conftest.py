@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.models import build_vae
-from dissensus.posterior import WeightDraws
+from dissensus.posterior import PartDraws, WeightDraws
 
 
 @pytest.fixture
@@ -23,27 +22,7 @@ def draws_of():
             for network, group in ((lambda v: v.decoder, vaes), (lambda v: v.encoder, owners))
         )
         count = np.arange(len(vaes))
-        return WeightDraws(decoder, encoder, np.array(encoder_of), np.zeros_like(count), count + 1)
+        parts = {"decoder": PartDraws(decoder, count), "encoder": PartDraws(encoder, np.array(encoder_of))}
+        return WeightDraws(parts, np.zeros_like(count), count + 1)
 
     return stack
-
-
-@pytest.fixture
-def image_vaes():
-    """Three small convolutional VAEs of one architecture."""
-    return [
-        build_vae(
-            (1, 9, 10),
-            latent_size=3,
-            widths=(4,),
-            hidden=8,
-            generator=torch.Generator().manual_seed(seed),
-        )
-        for seed in range(3)
-    ]
-
-
-@pytest.fixture
-def images():
-    random = torch.Generator().manual_seed(9)
-    return torch.randint(0, 256, (17, 1, 9, 10), generator=random, dtype=torch.uint8)

@@ -5,7 +5,7 @@ import pytest
 
 from dissensus.likelihood import log_likelihoods
 from dissensus.likelihood.rows import CALL_ROWS
-from dissensus.posterior import WeightDraws
+from dissensus.models.vae.scorer import ReferenceScorer
 
 
 class StoppedError(Exception):
@@ -32,10 +32,8 @@ def score(image_vaes, images, draws_of, tmp_path):
         scored = []
 
         class Counting:
-            def __init__(self, vae, noise):
-                from dissensus.likelihood.scorer import ReferenceScorer
-
-                self.scorer = ReferenceScorer(vae, noise)
+            def __init__(self, *arguments):
+                self.scorer = ReferenceScorer(*arguments)
 
             def load(self):
                 scored.append(0)
@@ -83,8 +81,8 @@ def test_rows_of_other_work_are_not_taken(score, images, image_vaes, draws_of, c
     draws = draws_of(image_vaes)
     settings = {"samples": {"samples": 5}, "seed": {"seed": 1}, "data": {"data": changed}}.get(change, {})
     if change in ("weights", "encoder"):
-        part = draws.decoder if change == "weights" else draws.encoder
-        next(iter(part.values())).view(3, -1)[1, 0] += 1e-3
+        part = draws.parts["decoder" if change == "weights" else "encoder"]
+        next(iter(part.stacks.values())).view(3, -1)[1, 0] += 1e-3
     found, loaded = score(draws, **settings)
     assert loaded == (1 if change in ("weights", "encoder") else 3)
     assert np.array_equal(found.values, score(draws, checkpoint=None, **settings)[0].values)
@@ -100,24 +98,3 @@ def test_a_damaged_row_is_made_again(score, tmp_path):
     again, loaded = score()
     assert loaded == 2
     assert np.array_equal(again.values, whole.values)
-
-
-def test_weights_may_come_from_a_file_piece_by_piece(score, image_vaes, draws_of):
-    """A stack that is read as it is sliced gives new tensors every time."""
-
-    class Slices:
-        def __init__(self, tensor):
-            self.tensor = tensor
-
-        def __getitem__(self, rows):
-            return self.tensor[rows].clone()
-
-    draws = draws_of(image_vaes)
-    lazy = WeightDraws(
-        {name: Slices(stack) for name, stack in draws.decoder.items()},
-        {name: Slices(stack) for name, stack in draws.encoder.items()},
-        draws.encoder_of,
-        draws.chain,
-        draws.epoch,
-    )
-    assert np.array_equal(score(lazy)[0].values, score(draws, checkpoint=None)[0].values)

@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from dissensus.likelihood.scorer import CPU_IMAGE_ROWS
 
 from dissensus.errors import SettingsError
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.likelihood.rows import CALL_ROWS
 from dissensus.models import VAE
+from dissensus.models.vae.scorer import CPU_IMAGE_ROWS
 from dissensus.seeding import torch_stream
 
 SOURCE = Path(__file__).parents[2] / "src"

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 import torch
 
-from dissensus.likelihood import STATISTICS, input_statistics
-from dissensus.likelihood.statistics import CPU_IMAGE_ROWS
-from dissensus.models import OBSERVATIONS, build_vae
+from dissensus.likelihood import input_statistics
+from dissensus.models import OBSERVATIONS, OBSERVED, build_vae
 from dissensus.posterior import WeightDraws
 
 SHAPE = (1, 9, 10)
@@ -26,8 +25,11 @@ def some_vaes(observation="bernoulli", count=4):
     ]
 
 
+TILE = some_vaes(count=1)[0].observed_tile(torch.device("cpu"))
+
+
 def with_chains(draws, chain):
-    return WeightDraws(draws.decoder, draws.encoder, draws.encoder_of, np.array(chain), draws.epoch)
+    return WeightDraws(draws.parts, np.array(chain), draws.epoch)
 
 
 @torch.no_grad()
@@ -74,7 +76,7 @@ def test_equal_brute_force(images, draws_of, observation, encoder_of, chain):
     found = input_statistics(vaes[3], draws, images[:5])
     for n in range(5):
         expected = brute_force(some_vaes(observation), encoder_of, chain, images[n])
-        assert list(found) == [name for name in STATISTICS if name in expected]
+        assert list(found) == [name for name in OBSERVED if name in expected]
         for name, value in expected.items():
             assert found[name][n] == pytest.approx(value, rel=1e-3, abs=1e-4), name
             assert found[name].dtype == np.float64
@@ -82,7 +84,7 @@ def test_equal_brute_force(images, draws_of, observation, encoder_of, chain):
 
 def test_an_input_s_values_depend_on_nothing_but_itself(image_vaes, draws_of):
     random = torch.Generator().manual_seed(1)
-    images = torch.randint(0, 256, (CPU_IMAGE_ROWS + 7, *SHAPE), generator=random, dtype=torch.uint8)
+    images = torch.randint(0, 256, (TILE + 7, *SHAPE), generator=random, dtype=torch.uint8)
     draws = draws_of(image_vaes)
 
     def ask(rows):
@@ -97,7 +99,7 @@ def test_an_input_s_values_depend_on_nothing_but_itself(image_vaes, draws_of):
 
 def test_blocks_change_nothing(image_vaes, draws_of, monkeypatch):
     random = torch.Generator().manual_seed(1)
-    images = torch.randint(0, 256, (3 * CPU_IMAGE_ROWS + 5, *SHAPE), generator=random, dtype=torch.uint8)
+    images = torch.randint(0, 256, (3 * TILE + 5, *SHAPE), generator=random, dtype=torch.uint8)
     draws = draws_of(image_vaes)
     whole = input_statistics(image_vaes[0], draws, images)
     monkeypatch.setattr("dissensus.likelihood.statistics.BLOCK_NUMBERS", 1)
@@ -105,7 +107,7 @@ def test_blocks_change_nothing(image_vaes, draws_of, monkeypatch):
         np.testing.assert_array_equal(values, whole[name])
 
 
-@pytest.mark.parametrize("count", [1, 3 * CPU_IMAGE_ROWS + 5])
+@pytest.mark.parametrize("count", [1, 3 * TILE + 5])
 def test_the_number_of_cores_changes_nothing(image_vaes, draws_of, count):
     random = torch.Generator().manual_seed(1)
     images = torch.randint(0, 256, (count, *SHAPE), generator=random, dtype=torch.uint8)
@@ -138,7 +140,7 @@ def test_one_draw_has_no_spread_and_no_inputs_have_no_values(image_vaes, images,
     assert (found["reconstruction-spread"] == 0).all()
     none = input_statistics(image_vaes[0], draws_of(image_vaes), images[:0])
     assert all(values.shape == (0,) for values in none.values())
-    assert set(none) == set(STATISTICS)
+    assert set(none) == set(OBSERVED)
 
 
 def test_progress_counts_pairs_of_draws_and_inputs(image_vaes, images, draws_of):

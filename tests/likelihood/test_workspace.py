@@ -13,7 +13,7 @@ from dissensus.likelihood import log_likelihoods
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import VAE, Gaussian, build_vae
-from dissensus.posterior import WeightDraws
+from dissensus.posterior import PartDraws, WeightDraws
 
 CPU = torch.device("cpu")
 
@@ -123,13 +123,20 @@ def test_where_weights_lie_in_memory_does_not_matter():
     """In a file they lie elsewhere than in memory, and kernels round otherwise at another alignment."""
     vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
     images = torch.randint(0, 256, (16, 1, 28, 28), generator=torch.Generator().manual_seed(1)).byte()
-    stacks = [
-        {name: torch.stack([p.detach() * scale for scale in (1.0, 1.1, 1.2)]) for name, p in part}
-        for part in (vae.decoder.named_parameters(), vae.encoder.named_parameters())
-    ]
     three = np.arange(3)
-    expected = log_likelihoods(vae, WeightDraws(*stacks, three, three, three), images, samples=16, seed=0)
+
+    def matrix(floats):
+        """Of weights that lie so many floats further on than where torch puts them."""
+        parts = {}
+        for part, network in vae.parts().items():
+            scaled = {
+                name: torch.stack([p.detach() * scale for scale in (1.0, 1.1, 1.2)])
+                for name, p in network.named_parameters()
+            }
+            stacks = {name: _moved(stack, floats) if floats else stack for name, stack in scaled.items()}
+            parts[part] = PartDraws(stacks, three)
+        return log_likelihoods(vae, WeightDraws(parts, three, three), images, samples=16, seed=0).values
+
+    expected = matrix(0)
     for floats in (1, 2, 14):
-        moved = [{name: _moved(stack, floats) for name, stack in part.items()} for part in stacks]
-        found = log_likelihoods(vae, WeightDraws(*moved, three, three, three), images, samples=16, seed=0)
-        np.testing.assert_array_equal(found.values, expected.values)
+        np.testing.assert_array_equal(matrix(floats), expected)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from dissensus.models.convolutional import Deconvolution
+from dissensus.models.vae.convolutional import Deconvolution
 
 
 @pytest.mark.parametrize("channels", [1, 3])

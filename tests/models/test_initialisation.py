@@ -78,7 +78,7 @@ def test_scale_is_he_inside_and_lecun_at_the_output(layer, fan_in):
 
 def test_both_halves_of_a_vae_have_an_output():
     vae = VAE(nn.Linear(300, 400), nn.Linear(200, 300), Bernoulli(), (300,), 200)
-    initialise(vae, seeded())
+    vae.initialise_(seeded())
     assert vae.encoder.weight.var().item() == pytest.approx(1 / 300, rel=0.1)
     assert vae.decoder.weight.var().item() == pytest.approx(1 / 200, rel=0.1)
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from dissensus.models import build_vae
-from dissensus.models.subpixel import SubpixelDecoder
+from dissensus.models.vae.subpixel import SubpixelDecoder
 
 
 def decoder_of(shape, seed=0, **settings):

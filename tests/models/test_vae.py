@@ -10,7 +10,8 @@ from torch import nn
 
 from dissensus.errors import SettingsError
 from dissensus.models import VAE, Bernoulli, Gaussian, build_vae
-from dissensus.models.vae import LOG_STD_RANGE
+from dissensus.models.importance import importance_samples
+from dissensus.models.vae.model import LOG_STD_RANGE
 
 D, Z, SCALE = 5, 2, 0.5
 
@@ -45,26 +46,31 @@ def linear_gaussian():
     return vae, x, exact
 
 
-def repeated_log_weights(vae, x, K, seed):
-    """K importance samples of each row: (K, N)."""
-    mean, log_std = (part.repeat(K, 1) for part in vae.encode(x))
-    noise = torch.randn(mean.shape, generator=torch.Generator().manual_seed(seed), dtype=x.dtype)
-    weights = vae.log_weight(x.repeat(K, 1), mean + log_std.exp() * noise, mean, log_std)
-    return weights.reshape(K, len(x))
+def noise_of(K, latents, seed):
+    return torch.randn(K, latents, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+
+
+def log_weights_of(vae, x, noise):
+    """The log-weight of each importance sample of each row: (K, N)."""
+    z, log_prior_over_q = importance_samples(*vae.infer(x), noise)
+    log_p = [vae.log_prob(x, points) for points in z.unbind(1)]
+    return torch.stack(log_p) + log_prior_over_q.T
 
 
 @torch.no_grad()
 def test_bound_is_below_importance_sampling_is_below_exact(linear_gaussian):
     vae, x, exact = linear_gaussian
     K = 20_000
-    log_weights = repeated_log_weights(vae, x, K, seed=1)
-    noise = torch.randn(K * len(x), Z, generator=torch.Generator().manual_seed(2), dtype=x.dtype)
-    elbo = vae.elbo(x.repeat(K, 1), noise).reshape(K, len(x)).mean(0)
+    log_weights = log_weights_of(vae, x, noise_of(K, Z, seed=1))
+    elbo = vae.objective(x.repeat(K, 1), noise_of(K * len(x), Z, seed=2)).reshape(K, len(x)).mean(0)
     few = torch.logsumexp(log_weights.reshape(K // 5, 5, -1), 1).mean(0) - math.log(5)
     many = torch.logsumexp(log_weights, 0) - math.log(K)
     assert (elbo < few).all()
     assert (few < exact).all()
     torch.testing.assert_close(many, exact, rtol=0, atol=0.03)
+    value, error = vae.log_likelihood(x, noise_of(K, Z, seed=1), vae.infer(x))
+    torch.testing.assert_close(value, many, rtol=1e-10, atol=0)
+    assert ((value - exact).abs() < 5 * error).all()
     torch.testing.assert_close(log_weights.mean(0), elbo, rtol=0, atol=0.1)  # the ELBO is the mean log weight
 
 
@@ -89,14 +95,15 @@ def test_expected_bound_has_its_closed_form(linear_gaussian):
 @torch.no_grad()
 def test_log_weight_is_the_three_densities(linear_gaussian):
     vae, x, _ = linear_gaussian
-    mean, log_std = vae.encode(x)
-    z = 3 * torch.randn(len(x), Z, generator=torch.Generator().manual_seed(4), dtype=x.dtype)
+    mean, log_std = (part.numpy() for part in vae.infer(x))
+    noise = 3 * noise_of(6, Z, seed=4)
+    z = mean + np.exp(log_std) * noise.numpy()[:, None]
     expected = (
-        stats.norm(z.numpy() @ vae.decoder.weight.numpy().T, SCALE).logpdf(x.numpy()).sum(1)
-        + stats.norm(0, 1).logpdf(z.numpy()).sum(1)
-        - stats.norm(mean.numpy(), log_std.exp().numpy()).logpdf(z.numpy()).sum(1)
+        stats.norm(z @ vae.decoder.weight.numpy().T, SCALE).logpdf(x.numpy()).sum(2)
+        + stats.norm(0, 1).logpdf(z).sum(2)
+        - stats.norm(mean, np.exp(log_std)).logpdf(z).sum(2)
     )
-    np.testing.assert_allclose(vae.log_weight(x, z, mean, log_std).numpy(), expected, rtol=1e-12)
+    np.testing.assert_allclose(log_weights_of(vae, x, noise).numpy(), expected, rtol=1e-12)
 
 
 def test_log_weight_of_the_exact_posterior_is_constant():
@@ -112,7 +119,7 @@ def test_log_weight_of_the_exact_posterior_is_constant():
         x.numpy()[0]
     )
     with torch.no_grad():
-        log_weights = repeated_log_weights(vae, x, 50, seed=0)
+        log_weights = log_weights_of(vae, x, noise_of(50, 1, seed=0))
     np.testing.assert_allclose(log_weights.numpy(), exact, rtol=1e-11)
 
 
@@ -130,21 +137,26 @@ def test_gradient_of_the_bound(linear_gaussian):
 def test_results_are_double_precision_for_single_precision_networks():
     vae = build_vae((1, 8, 8), generator=torch.Generator().manual_seed(0))
     x, noise = torch.rand(3, 1, 8, 8), torch.randn(3, vae.latent_size)
-    mean, log_std = vae.encode(x)
-    assert mean.dtype == torch.float32
-    assert vae.elbo(x, noise).dtype == torch.float64
-    assert vae.log_weight(x, mean, mean, log_std).dtype == torch.float64
+    inferred = vae.infer(x)
+    assert [part.dtype for part in inferred] == [torch.float32, torch.float32]
+    assert vae.objective(x, noise).dtype == torch.float64
+    assert vae.log_prob(x, inferred[0]).dtype == torch.float64
+    assert importance_samples(*inferred, noise).log_prior_over_q.dtype == torch.float64
+    assert [part.dtype for part in vae.log_likelihood(x, noise, inferred)] == [torch.float64, torch.float64]
 
 
 @pytest.mark.parametrize("size", [1e3, 1e6])
 def test_foreign_inputs_cannot_overflow(size):
     vae = build_vae((6,), observation="gaussian", generator=torch.Generator().manual_seed(0))
     x = size * torch.tensor([[1.0, -1, 1, 1, -1, 1], [-1, 1, -1, 1, 1, -1]])
-    mean, log_std = vae.encode(x)
+    mean, log_std = inferred = vae.infer(x)
     assert log_std.min() >= LOG_STD_RANGE[0]
     assert log_std.max() <= LOG_STD_RANGE[1]
-    assert vae.elbo(x, torch.ones(2, vae.latent_size)).isfinite().all()
-    assert vae.log_weight(x, mean, mean, log_std).isfinite().all()
+    ones = torch.ones(2, vae.latent_size)
+    assert vae.objective(x, ones).isfinite().all()
+    assert vae.log_prob(x, mean).isfinite().all()
+    for part in vae.log_likelihood(x, ones * torch.tensor([[0.0], [1.0]]), inferred):
+        assert part.isfinite().all()
 
 
 def test_one_tensor_or_a_pair_from_the_encoder():

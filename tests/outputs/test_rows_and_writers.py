@@ -134,7 +134,7 @@ def test_parquet_through_a_pipe_is_whole_or_no_parquet(tmp_path, fails):
 
     with Destination(pipe) as place, pytest.raises(RuntimeError) if fails else nullcontext():
         write_rows(place, "parquet", COLUMNS, parts())
-    reader.join(timeout=60)
+    reader.join(timeout=600)
     if fails:
         assert not found[0].endswith(b"PAR1")
     else:

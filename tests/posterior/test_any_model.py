@@ -43,7 +43,7 @@ class LinearGaussian(GenerativeModel):
     def objective(self, x: Tensor, noise: Tensor) -> Tensor:
         return self.log_likelihood(x, noise, ())[0]
 
-    def log_likelihood(self, x, noise, inferred):  # noqa: ARG002
+    def log_likelihood(self, x, noise, inferred):
         z, y = x[:, : self.regressors], x[:, self.regressors :]
         residual = ((y - self.layer(z)) / self.scale).double()
         constant = y.shape[1] * (math.log(self.scale) + 0.5 * math.log(2 * math.pi))
@@ -67,7 +67,7 @@ class NoisyLatent(LinearGaussian):
         shifted[:, self.regressors :] = x[:, self.regressors :] - self.loading(noise)
         return super().log_likelihood(shifted, noise, ())[0]
 
-    def log_likelihood(self, x, noise, inferred):  # noqa: ARG002
+    def log_likelihood(self, x, noise, inferred):
         each = torch.stack([self.objective(x, row.expand(len(x), -1)) for row in noise])
         return each.logsumexp(0) - math.log(len(noise)), each.std(0)
 
@@ -220,10 +220,10 @@ class Langevin(Rule):
 
     step_size: float
 
-    def init(self, weights):  # noqa: ARG002
+    def init(self, weights):
         return NoState()
 
-    def step_(self, state, weights, gradient, noise, adapt):  # noqa: ARG002
+    def step_(self, state, weights, gradient, noise, adapt):
         weights.sub_(gradient, alpha=self.step_size).add_(noise, alpha=(2 * self.step_size) ** 0.5)
 
     def slower(self):

@@ -1,7 +1,9 @@
 """The figure and the page are made from numbers alone, and hold all they need."""
 
 import io
+import itertools
 import re
+import time
 from html.parser import HTMLParser
 
 import numpy as np
@@ -119,6 +121,13 @@ def test_the_figure_takes_extreme_numbers():
     same, wide = np.zeros(5), np.array([0.0, 1e-300, 1.0, 1e12])
     draw_demo(figure(disagreement=(same, same), log_likelihood=(same, same)))
     draw_demo(figure(disagreement=(wide, wide)))
+
+
+def test_a_busy_machine_draws_without_a_warning(monkeypatch):
+    """Matplotlib warns of a place that took it long to find, unless it was asked to look for the best one."""
+    hours = itertools.count(step=3600)
+    monkeypatch.setattr(time, "perf_counter", lambda: float(next(hours)))
+    draw_demo(figure())
 
 
 @pytest.mark.parametrize("images", [STAMPS, np.stack([STAMPS] * 3, axis=-1)], ids=["grey", "rgb"])

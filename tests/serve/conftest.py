@@ -15,6 +15,7 @@ from PIL import Image
 
 from dissensus import BayesianVAE
 
+LONG = 600.0  # seconds that only a hang takes, however busy the machine is
 SMALL = {
     "epochs": 4,
     "draws": 4,
@@ -80,6 +81,10 @@ def own_folder(folder, tmp_path):
     return shutil.copytree(folder, tmp_path / "gates")
 
 
+# Nothing is given up for want of time unless a test is about that.
+PATIENT = {"workers": 2, "poll": 60.0, "timeout": LONG, "decode_timeout": LONG}
+
+
 @dataclass
 class Running:
     url: str
@@ -95,7 +100,7 @@ class Running:
 
     def call(self, coroutine):
         """Runs something inside the server's own loop."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(LONG)
 
 
 @contextmanager
@@ -104,7 +109,7 @@ def running(path, **settings):
     from dissensus.serve.service import Service
     from dissensus.serve.settings import ServeSettings
 
-    service = Service(path, ServeSettings(**{"workers": 2, "poll": 60.0, **settings}))
+    service = Service(path, ServeSettings(**{**PATIENT, **settings}))
     started, loops = threading.Event(), []
 
     def on_start():
@@ -115,13 +120,13 @@ def running(path, **settings):
     url = f"{service.settings.scheme}://127.0.0.1:{listening.getsockname()[1]}"
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
-    assert started.wait(30)
+    assert started.wait(LONG)
     try:
-        with httpx.Client(base_url=url, timeout=30, verify=False) as client:
+        with httpx.Client(base_url=url, timeout=LONG, verify=False) as client:
             yield Running(url, service, client, server, loops[0])
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(LONG)
         assert not thread.is_alive()
 
 
@@ -140,10 +145,10 @@ def asked(folder):
 
 @pytest.fixture(scope="session")
 def until():
-    """Waits until a condition holds, for at most ``seconds``."""
+    """Waits until a condition holds."""
 
-    def wait(condition, seconds=60.0):
-        end = time.monotonic() + seconds
+    def wait(condition):
+        end = time.monotonic() + LONG
         while not condition():
             assert time.monotonic() < end, "it never came to hold"
             time.sleep(0.02)

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 from dissensus.detector.estimator import Decisions
-from dissensus.serve.batching import PAUSE, Batcher
+from dissensus.serve import batching
+from dissensus.serve.batching import Batcher
 from dissensus.serve.refusals import Overloaded, Refusal
 from dissensus.serve.workers import Workers
+
+LONG = 600.0  # seconds that only a hang takes
 
 
 class Scorer:
@@ -23,7 +26,7 @@ class Scorer:
     def __call__(self, inputs):
         self.batches.append(inputs)
         if self.held_from is not None and len(self.batches) > self.held_from:
-            assert self.go.wait(60)
+            assert self.go.wait(LONG)
         time.sleep(self.seconds)
         sums = inputs.sum(axis=1).astype(np.float64)
         return Decisions(sums, sums / 1000, sums > 50)
@@ -35,7 +38,7 @@ def rows(*values, dtype=np.float64):
 
 async def until(condition):
     """Lets the others have their turns until the condition holds."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(LONG):
         while not condition():
             await asyncio.sleep(0.001)
 
@@ -57,11 +60,17 @@ def run(scenario, *, workers=1, **settings):
     return asyncio.run(main())
 
 
+@pytest.fixture(autouse=True)
+def short_pause(monkeypatch):
+    """Refusals for want of room are not held back for long."""
+    monkeypatch.setattr(batching, "PAUSE", 0.01)
+
+
 def test_requests_share_a_call_and_get_their_own_answers():
     scorer = Scorer()
 
     async def scenario(batcher):
-        return await asyncio.gather(*(batcher.decide(rows(n, n + 100), timeout=60) for n in range(4)))
+        return await asyncio.gather(*(batcher.decide(rows(n, n + 100), timeout=LONG) for n in range(4)))
 
     answers = run(scenario, scorer=scorer)
     assert [len(batch) for batch in scorer.batches] == [8]
@@ -75,7 +84,7 @@ def test_no_batch_is_larger_than_allowed_and_large_requests_are_divided():
     scorer = Scorer()
 
     async def scenario(batcher):
-        return await batcher.decide(rows(*range(21)), timeout=60)
+        return await batcher.decide(rows(*range(21)), timeout=LONG)
 
     answer = run(scenario, scorer=scorer)
     assert answer.score.tolist() == list(range(21))
@@ -83,10 +92,13 @@ def test_no_batch_is_larger_than_allowed_and_large_requests_are_divided():
 
 
 def test_what_waits_is_divided_between_free_workers():
-    scorer = Scorer(0.05)
+    scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        await asyncio.gather(*(batcher.decide(rows(n), timeout=60) for n in range(32)))
+        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=LONG)) for n in range(32)]
+        await until(lambda: len(scorer.batches) == 2)  # neither worker is done before both have begun
+        scorer.go.set()
+        await asyncio.gather(*tasks)
 
     run(scenario, scorer=scorer, workers=2, max_batch=32)
     assert sorted(len(batch) for batch in scorer.batches) == [16, 16]
@@ -97,7 +109,7 @@ def test_bytes_and_fractions_never_meet_in_one_batch():
 
     async def scenario(batcher):
         kinds = (np.uint8, np.float32, np.uint8, np.uint8)
-        return await asyncio.gather(*(batcher.decide(rows(1, dtype=kind), timeout=60) for kind in kinds))
+        return await asyncio.gather(*(batcher.decide(rows(1, dtype=kind), timeout=LONG) for kind in kinds))
 
     run(scenario, scorer=scorer)
     assert [(batch.dtype.name, len(batch)) for batch in scorer.batches] == [
@@ -111,12 +123,12 @@ def test_a_full_queue_refuses_and_says_when_to_come_back():
     scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60))
+        first = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=LONG))
         await until(lambda: scorer.batches)
-        waiting = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60))
+        waiting = asyncio.create_task(batcher.decide(rows(*range(8)), timeout=LONG))
         await asyncio.sleep(0)
         with pytest.raises(Overloaded) as refusal:
-            await batcher.decide(rows(1, 2, 3), timeout=60)
+            await batcher.decide(rows(1, 2, 3), timeout=LONG)
         scorer.go.set()
         await asyncio.gather(first, waiting)
         return refusal.value
@@ -129,7 +141,7 @@ def test_a_full_queue_refuses_and_says_when_to_come_back():
 def test_more_than_the_queue_holds_is_too_large_rather_than_too_early():
     async def scenario(batcher):
         with pytest.raises(Refusal, match="send fewer") as refusal:
-            await batcher.decide(rows(*range(11)), timeout=60)
+            await batcher.decide(rows(*range(11)), timeout=LONG)
         return refusal.value.status
 
     assert run(scenario, capacity=10) == 413
@@ -139,8 +151,8 @@ def test_what_could_not_be_answered_in_time_is_refused_at_once():
     scorer = Scorer(0.1, held_from=1)
 
     async def scenario(batcher):
-        await batcher.decide(rows(*range(8)), timeout=60)  # at most 80 a second are known now
-        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60)) for _ in range(6)]
+        await batcher.decide(rows(*range(8)), timeout=LONG)  # at most 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=LONG)) for _ in range(6)]
         await until(lambda: len(scorer.batches) == 2 and batcher.waiting == 40)
         with pytest.raises(Overloaded, match="in time"):
             await batcher.decide(rows(1), timeout=0.2)
@@ -154,8 +166,8 @@ def test_what_is_being_scored_is_waited_for_too():
     scorer = Scorer(0.1, held_from=1)
 
     async def scenario(batcher):
-        await batcher.decide(rows(*range(8)), timeout=60)  # at most 80 a second are known now
-        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=60)) for _ in range(2)]
+        await batcher.decide(rows(*range(8)), timeout=LONG)  # at most 80 a second are known now
+        tasks = [asyncio.create_task(batcher.decide(rows(*range(8)), timeout=LONG)) for _ in range(2)]
         await until(lambda: len(scorer.batches) == 2 and batcher.waiting == 8)
         with pytest.raises(Overloaded, match="in time"):
             await batcher.decide(rows(1), timeout=0.15)
@@ -169,7 +181,7 @@ def test_a_late_answer_is_a_refusal_and_its_work_is_dropped():
     scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(1), timeout=60))
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=LONG))
         await until(lambda: scorer.batches)
         with pytest.raises(Refusal, match="no answer within") as refusal:
             await batcher.decide(rows(2), timeout=0.05)
@@ -186,14 +198,14 @@ def test_a_client_that_leaves_takes_its_work_along():
     scorer = Scorer(held_from=0)
 
     async def scenario(batcher):
-        first = asyncio.create_task(batcher.decide(rows(1), timeout=60))
+        first = asyncio.create_task(batcher.decide(rows(1), timeout=LONG))
         await until(lambda: scorer.batches)
-        left = asyncio.create_task(batcher.decide(rows(2), timeout=60))
+        left = asyncio.create_task(batcher.decide(rows(2), timeout=LONG))
         await asyncio.sleep(0)
         left.cancel()
         scorer.go.set()
         await first
-        return await batcher.decide(rows(3), timeout=60)
+        return await batcher.decide(rows(3), timeout=LONG)
 
     assert run(scenario, scorer=scorer).score.tolist() == [3.0]
     assert [batch.tolist() for batch in scorer.batches] == [[[1.0]], [[3.0]]]
@@ -207,9 +219,9 @@ def test_a_failing_batch_fails_its_own_requests_and_no_others():
 
     async def scenario(batcher):
         with pytest.raises(ArithmeticError, match="below zero"):
-            await batcher.decide(rows(-1), timeout=60)
+            await batcher.decide(rows(-1), timeout=LONG)
         assert batcher.alive
-        return await batcher.decide(rows(4), timeout=60)
+        return await batcher.decide(rows(4), timeout=LONG)
 
     assert run(scenario, scorer=decide).score.tolist() == [4.0]
 
@@ -218,7 +230,7 @@ def test_closing_finishes_what_was_accepted():
     scorer = Scorer(0.03)
 
     async def scenario(batcher):
-        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=60)) for n in range(20)]
+        tasks = [asyncio.create_task(batcher.decide(rows(n), timeout=LONG)) for n in range(20)]
         await asyncio.sleep(0)
         await batcher.close()
         assert not batcher.alive
@@ -236,13 +248,13 @@ def test_a_refusal_for_want_of_room_is_held_back(monkeypatch):
         await sleep(0)
 
     async def scenario(batcher):
-        accepted = asyncio.create_task(batcher.decide(rows(1, 2), timeout=60))
+        accepted = asyncio.create_task(batcher.decide(rows(1, 2), timeout=LONG))
         await sleep(0)
         monkeypatch.setattr(asyncio, "sleep", noted)
         with pytest.raises(Overloaded):
-            await batcher.decide(rows(3), timeout=60)
+            await batcher.decide(rows(3), timeout=LONG)
         monkeypatch.setattr(asyncio, "sleep", sleep)
         return await accepted
 
     assert run(scenario, capacity=2).score.tolist() == [1, 2]
-    assert slept == [PAUSE]
+    assert slept == [batching.PAUSE]

@@ -2,18 +2,18 @@
 
 import select
 import socket
-import threading
-import time
 from contextlib import suppress
 
 import pytest
 
-from dissensus.serve import connections
+from dissensus.serve import bodies, connections
+
+LONG = 600.0  # seconds that only a hang takes
 
 
 def connect(found):
     host, _, port = found.url.removeprefix("http://").partition(":")
-    return socket.create_connection((host, int(port)), timeout=20)
+    return socket.create_connection((host, int(port)), timeout=LONG)
 
 
 def answer(connection):
@@ -48,7 +48,9 @@ def test_an_endless_chunked_body_is_cut_off(asked):
     assert asked.client.get("/gates").status_code == 200
 
 
-def test_a_slightly_large_chunked_body_hears_why(asked):
+def test_a_slightly_large_chunked_body_hears_why(asked, monkeypatch):
+    monkeypatch.setattr(bodies, "DISCARD_SECONDS", LONG)
+
     def parts():
         for _ in range(3 * 16):
             yield b" " * 65536
@@ -66,41 +68,66 @@ def test_a_body_that_never_ends_is_given_up(serving, folder):
         assert "408" in answer(connection).splitlines()[0]
 
 
-def test_a_head_that_never_ends_is_given_up(serving, folder, monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.3)
-    with serving(folder / "rows") as found, connect(found) as connection:
+@pytest.fixture
+def timed(serving, folder, monkeypatch):
+    """A service, the timers of its connections' heads, and the bytes that it has read."""
+    timers, read, data_received = [], [], connections.PatientConnection.data_received
+
+    def noted(self, data):
+        data_received(self, data)
+        read.append(data)
+
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 2 * LONG)  # only a test lets one ring
+    monkeypatch.setattr(connections.PatientConnection, "data_received", noted)
+    with serving(folder / "rows") as found:
+        call_later = found.loop.call_later
+
+        def later(seconds, *arguments, **more):
+            timer = call_later(seconds, *arguments, **more)
+            if seconds == 2 * LONG:
+                timers.append(timer)
+            return timer
+
+        monkeypatch.setattr(found.loop, "call_later", later)
+        yield found, timers, read
+
+
+def test_a_head_that_never_ends_is_given_up(timed, until):
+    """What comes in bit by bit does not set the timer back."""
+    found, timers, read = timed
+    with connect(found) as connection:
         connection.sendall(b"GET /gate HTTP/1.1\r\n")
-        stop = threading.Event()
-
-        def dribble():
-            while not stop.is_set():
-                time.sleep(0.05)
-                try:
-                    connection.sendall(b"x: y\r\n")
-                except OSError:
-                    return
-
-        thread = threading.Thread(target=dribble)
-        thread.start()
-        try:
-            with suppress(ConnectionResetError):
-                assert answer(connection) == ""
-        finally:
-            stop.set()
-            thread.join()
+        for line in range(1, 10):
+            until(lambda count=line: len(read) == count)
+            connection.sendall(b"x: y\r\n")
+        until(lambda: len(read) == 10)
+        (timer,) = timers
+        assert not timer.cancelled()
+        found.loop.call_soon_threadsafe(timer._run)
+        with suppress(ConnectionResetError):
+            assert answer(connection) == ""
 
 
-def test_a_connection_that_is_used_again_is_not_given_up(serving, folder, monkeypatch):
-    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+def test_the_time_for_a_head_is_over_some_day(serving, folder, monkeypatch):
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.1)
+    # It may be over before a byte was sent.
+    with serving(folder / "rows") as found, connect(found) as connection, suppress(OSError):
+        connection.sendall(b"GET /gate HTTP/1.1\r\n")
+        assert answer(connection) == ""
+
+
+def test_a_connection_that_is_used_again_is_not_given_up(timed):
+    found, timers, _ = timed
     request = b"GET /gates HTTP/1.1\r\nHost: localhost\r\n\r\n"
-    with serving(folder / "rows") as found, connect(found) as connection:
+    with connect(found) as connection:
         for _ in range(3):
             connection.sendall(request)
             received = b""
             while not received.endswith(b"}"):
                 received += connection.recv(65536)
             assert b"200 OK" in received
-            time.sleep(0.4)
+            assert timers
+            assert all(timer.cancelled() for timer in timers)
 
 
 def test_too_many_large_bodies_at_once_are_refused(serving, folder):
@@ -109,7 +136,7 @@ def test_too_many_large_bodies_at_once_are_refused(serving, folder):
         try:
             for connection in held:
                 connection.sendall(f"{HEAD}Content-Length: 1000000\r\n\r\n".encode() + b" " * 960_000)
-            said, _, _ = select.select(held, [], [], 20)
+            said, _, _ = select.select(held, [], [], LONG)
             assert b"HTTP/1.1 429" in said[0].recv(65536)
         finally:
             for connection in held:

@@ -1,11 +1,9 @@
 """Gates come, change and go while they are asked; a broken one changes nothing."""
 
-import asyncio
 import json
 import shutil
 import socket
 import threading
-import time
 
 import numpy as np
 import pytest
@@ -15,6 +13,8 @@ from dissensus.errors import ArtifactError
 from dissensus.serve.gates import GateFolder
 from dissensus.serve.service import Service
 from dissensus.serve.settings import ServeSettings
+
+LONG = 600.0  # seconds that only a hang takes
 
 
 def version(found, name="rows"):
@@ -31,6 +31,15 @@ def other(folder):
     gate = BayesianVAE.load(folder / "rows", device="cpu")
     gate.recalibrate(np.random.default_rng(5).normal(size=(80, 3)) * 2)
     return gate
+
+
+@pytest.fixture
+def telling(library, other, numbers):
+    """One row (1, 3) of which the two gates say different things, and the p-values that they give it."""
+    p_values = np.stack([library["rows"].decide(numbers).p_value, other.decide(numbers).p_value])
+    row = np.argmax(np.abs(p_values[0] - p_values[1]))
+    assert p_values[0, row] != p_values[1, row]
+    return numbers[row : row + 1], set(p_values[:, row])
 
 
 def test_a_folder_that_is_a_gate_serves_it_under_its_name(serving, folder):
@@ -124,39 +133,44 @@ def test_folders_being_written_are_not_gates(own_folder):
     assert list(GateFolder(own_folder).scan()) == ["pictures", "rows", "table"]
 
 
-def test_a_request_that_was_still_being_sent_when_its_gate_was_replaced(serving, own_folder, other, numbers):
-    body = json.dumps({"rows": numbers[:1].tolist()}).encode()
+def test_a_request_that_was_still_being_sent_when_its_gate_was_replaced(
+    serving, own_folder, other, telling, until
+):
+    body = json.dumps({"rows": telling[0].tolist()}).encode()
     head = f"POST /score?gate=rows HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n"
-    with serving(own_folder, timeout=5) as found:
+    with serving(own_folder) as found:
+        gates = found.service.gates
+        before_version = version(found)
         before = found.client.post(
             "/score?gate=rows", content=body, headers={"content-type": "application/json"}
         )
         host, port = found.url.removeprefix("http://").split(":")
-        with socket.create_connection((host, int(port)), timeout=20) as connection:
+        with socket.create_connection((host, int(port)), timeout=LONG) as connection:
             connection.sendall(f"{head}Content-Type: application/json\r\nConnection: close\r\n\r\n".encode())
             connection.sendall(body[:10])
-            found.client.get("/gates")  # by now the half request has been seen
+            until(lambda: gates.find("rows")._asking == 1)  # the half request has been seen
             other.save(own_folder / "rows")
             refresh(found)
-            time.sleep(0.1)
+            (leaving,) = gates._leaving
+            for _ in range(10):  # the loop turns many times for each of these
+                assert version(found) != before_version
+            assert not leaving.done()
             connection.sendall(body[10:])
             received = b"".join(iter(lambda: connection.recv(65536), b""))
         assert received.startswith(b"HTTP/1.1 200")
         assert received.endswith(before.content)
-        found.call(asyncio.sleep(0.1))
-        assert found.service.gates._leaving == set()
+        until(lambda: not gates._leaving)
 
 
-def test_a_gate_swapped_under_load_loses_nothing(serving, own_folder, other, library, numbers):
+def test_a_gate_swapped_under_load_loses_nothing(serving, own_folder, other, telling, until):
     """Every answer is one of the old gate or one of the new, and there is one for every request."""
-    known = [library["rows"].decide(numbers[:1]).p_value[0], other.decide(numbers[:1]).p_value[0]]
-    assert known[0] != known[1]
+    row, known = telling
     answers, stop = [], threading.Event()
     with serving(own_folder, poll=0.05) as found:
 
         def ask():
             while not stop.is_set():
-                answers.append(found.client.post("/score?gate=rows", json={"rows": numbers[:1].tolist()}))
+                answers.append(found.client.post("/score?gate=rows", json={"rows": row.tolist()}))
 
         clients = [threading.Thread(target=ask) for _ in range(8)]
         for client in clients:
@@ -165,14 +179,10 @@ def test_a_gate_swapped_under_load_loses_nothing(serving, own_folder, other, lib
         for gate in (other, originals, other):
             before = version(found)
             gate.save(own_folder / "rows")
-            for _ in range(500):
-                if version(found) != before:
-                    break
-            else:
-                pytest.fail("the new gate was never served")
+            until(lambda before=before: version(found) != before)
         stop.set()
         for client in clients:
             client.join()
     assert {answer.status_code for answer in answers} == {200}
     p_values = [answer.json()["results"][0]["p_value"] for answer in answers]
-    assert set(p_values) == set(known)
+    assert set(p_values) == known

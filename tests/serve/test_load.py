@@ -2,8 +2,10 @@
 
 import asyncio
 import copy
+import itertools
 import json
 import os
+import threading
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,7 +19,11 @@ from dissensus.bench.service.load import Question, run_clients, score_questions
 from dissensus.bench.service.measure import Plan, measure_service
 from dissensus.bench.service.sentences import service_sentences
 from dissensus.errors import DissensusError
+from dissensus.serve import batching
+from dissensus.serve import server as server_module
+from dissensus.serve.refusals import Overloaded
 
+LONG = 600.0  # seconds that only a hang takes
 PARTS = ("throughput", "several_a_request", "overload", "swap", "termination", "memory")
 
 
@@ -33,28 +39,47 @@ def asking(found, questions, *, requests, clients=8):
     )
 
 
+def hold_until_one_is_refused(batcher):
+    """Lets nothing be scored before the queue was too full for somebody, however fast the machine is."""
+    refused, admit, decide = threading.Event(), batcher._admit, batcher._decide
+
+    def admitted(*arguments):
+        try:
+            admit(*arguments)
+        except Overloaded:
+            refused.set()
+            raise
+
+    def decided(inputs):
+        assert refused.wait(LONG)
+        return decide(inputs)
+
+    batcher._admit, batcher._decide = admitted, decided
+
+
 @pytest.fixture
 def questions(pictures, library):
     return score_questions(pictures, library["pictures"].decide(pictures).score, size=2, host="localhost")
 
 
-def test_overload_is_answered_with_429_and_nothing_else(serving, folder, questions):
+def test_overload_is_answered_with_429_and_nothing_else(serving, folder, questions, monkeypatch):
+    monkeypatch.setattr(batching, "PAUSE", 0.05)
     with serving(folder / "pictures", queue=8, max_batch=4, workers=1) as found:
+        batcher = found.service.gates.find("pictures").batcher
+        hold_until_one_is_refused(batcher)
         load = asking(found, questions, requests=300, clients=48)
         assert set(load.statuses) == {200, 429}
         assert (load.lost, load.wrong, load.without_retry_after) == (0, 0, 0)
         assert load.inputs == 2 * load.statuses[200]
         assert found.client.get("/v2/health/ready").status_code == 200
-        assert found.service.gates.find("pictures").batcher.waiting == 0
+        assert batcher.waiting == 0
 
 
 def test_a_time_that_is_too_short_is_503_and_the_service_goes_on(serving, folder, until, numbers):
-    import threading
-
-    with serving(folder / "rows", timeout=2.0) as found:
+    with serving(folder / "rows", timeout=0.5) as found:
         batcher = found.service.gates.find("rows").batcher
         go, decide = threading.Event(), batcher._decide
-        batcher._decide = lambda inputs: go.wait(60) and decide(inputs)
+        batcher._decide = lambda inputs: go.wait(LONG) and decide(inputs)
         answer = found.client.post("/score", json={"rows": numbers[:1].tolist()})
         assert answer.status_code == 503
         assert int(answer.headers["retry-after"]) >= 1
@@ -107,7 +132,13 @@ def test_the_clients_notice_wrong_answers_and_lost_requests(serving, folder, que
 
 @pytest.fixture
 def in_thread(serving, monkeypatch):
-    """Lets the benchmark's servers run in threads, which start at once."""
+    """Lets the benchmark's servers run in threads, which start at once, and by a clock of its own."""
+    ticks = itertools.count()
+    # It goes on by a thousandth of a second whenever somebody looks at it.
+    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(ticks) / 1000)
+    monkeypatch.setattr(measure, "PATIENCE", LONG)
+    monkeypatch.setattr(server_module, "LINGER", LONG)  # a client may be slow to use its connection again
+    monkeypatch.setattr(batching, "PAUSE", 0.05)
 
     @contextmanager
     def started(gate, *options):
@@ -115,6 +146,8 @@ def in_thread(serving, monkeypatch):
         settings = {"timeout": float(given["timeout"]), "poll": float(given.get("poll", 60))}
         settings["queue"] = int(given.get("queue", 512))
         with serving(Path(gate), **settings) as found:
+            if "queue" in given:
+                hold_until_one_is_refused(found.service.gates.find().batcher)
             host, port = address(found)
             yield SimpleNamespace(
                 host=host,
@@ -130,7 +163,7 @@ def in_thread(serving, monkeypatch):
 
 @pytest.fixture
 def record(in_thread, library, pictures):
-    plan = Plan(clients=16, seconds=0.3, requests=100, bound=20.0)
+    plan = Plan(clients=16, seconds=0.3, requests=100, bound=LONG)
     return measure_service(library["pictures"], pictures[:32], plan)
 
 
@@ -163,14 +196,14 @@ def test_the_library_is_measured_in_a_process_of_its_own(folder, pictures, tmp_p
     np.save(tmp_path / "images.npy", pictures)
     rates = library_rates(folder / "pictures", tmp_path / "images.npy", runs=2)
     assert len(rates) == 2
-    assert min(rates) > 1
+    assert min(rates) > 0
     monkeypatch.setattr(library.sys, "executable", "false")
     with pytest.raises(DissensusError, match="could not be measured"):
         library_rates(folder / "pictures", tmp_path / "images.npy", runs=1)
 
 
 def test_what_is_lost_or_wrong_is_not_kept(in_thread, library, pictures, monkeypatch):
-    plan = Plan(clients=2, seconds=0.2, requests=40, bound=20.0)
+    plan = Plan(clients=2, seconds=0.2, requests=40, bound=LONG)
     monkeypatch.setattr(
         measure,
         "score_questions",

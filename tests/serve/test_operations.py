@@ -14,6 +14,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from dissensus.decisions import DriftMonitor
 from dissensus.detector.estimator import Decisions
 from dissensus.serve import traffic as traffic_module
+from dissensus.serve import webhook as webhook_module
 from dissensus.serve.logs import _OTHERS, _QUIET, set_up_logs
 from dissensus.serve.metrics import Metrics
 from dissensus.serve.traffic import Traffic
@@ -44,6 +45,7 @@ def logged():
     yield lambda: [json.loads(line) for line in stream.getvalue().splitlines()]
     for name, state in kept.items():
         vars(logging.getLogger(name)).update(state)
+        logging.getLogger(name).setLevel(state["level"])  # whoever asked meanwhile was remembered
 
 
 def test_metrics_count_what_happened(serving, folder, pictures, as_png, library, until):
@@ -225,7 +227,7 @@ class Receiver:
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
     def wait(self, count):
-        return all(self._arrived.acquire(timeout=20) for _ in range(count))
+        return all(self._arrived.acquire(timeout=600) for _ in range(count))
 
     def close(self):
         self._server.shutdown()
@@ -233,7 +235,9 @@ class Receiver:
 
 
 @pytest.fixture
-def receiver():
+def receiver(monkeypatch):
+    monkeypatch.setattr(webhook_module, "SECONDS", 600.0)  # an answer that is late would be tried again
+    monkeypatch.setattr(webhook_module, "LAST_SECONDS", 600.0)
     found = Receiver()
     yield found
     found.close()

@@ -15,14 +15,23 @@ import httpx
 import pytest
 from picture_bombs import jpeg_with_scans
 
+LONG = 600.0  # seconds that only a hang takes
+# A client may be slow to use its connection again, and no request is given up for want of time.
+PATIENTLY = """
+import dissensus.serve.server as server
+server.LINGER = 600.0
+from dissensus.cli import main
+main()
+"""
 ROW = json.dumps({"rows": [[0.1, 0.2, 0.3]] * 4}).encode()
 
 
 @contextmanager
-def command(*arguments):
+def command(*arguments, program=("-m", "dissensus")):
     """``dissensus serve …`` as a process, with the address it printed."""
+    patient = ("--timeout", LONG, "--decode-timeout", LONG)
     process = subprocess.Popen(
-        [sys.executable, "-m", "dissensus", "serve", *map(str, arguments), "--port", "0"],
+        [sys.executable, *program, "serve", *map(str, (*arguments, *patient)), "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -35,8 +44,8 @@ def command(*arguments):
         reader.start()
         yield process, address, lines
         process.terminate()
-        process.wait(30)
-        reader.join(10)
+        process.wait(LONG)
+        reader.join(LONG)
     finally:
         process.kill()
         process.wait()
@@ -44,14 +53,14 @@ def command(*arguments):
         process.stderr.close()
 
 
-def test_sigterm_under_load_loses_nothing(folder):
+def test_sigterm_under_load_loses_nothing(folder, until):
     """Each client asks on one connection until it is told that the connection closes."""
     outcomes, told = [], []
-    with command(folder / "rows") as (process, address, lines):
+    with command(folder / "rows", program=("-c", PATIENTLY)) as (process, address, lines):
         host, port = re.fullmatch(r"http://(.*):(\d+)", address).groups()
 
         def ask():
-            connection = http.client.HTTPConnection(host, int(port), timeout=30)
+            connection = http.client.HTTPConnection(host, int(port), timeout=LONG)
             try:
                 connection.connect()
                 while True:
@@ -69,25 +78,24 @@ def test_sigterm_under_load_loses_nothing(folder):
         clients = [threading.Thread(target=ask) for _ in range(16)]
         for client in clients:
             client.start()
-        while len(outcomes) < 100:
-            assert process.poll() is None
+        until(lambda: len(outcomes) >= 100 or process.poll() is not None)
         process.send_signal(signal.SIGTERM)
         for client in clients:
-            client.join(30)
-        assert process.wait(30) == 0
+            client.join(LONG)
+        assert process.wait(LONG) == 0
     assert set(outcomes) == {(200, 4)}
     assert len(told) == 16
     with pytest.raises(OSError, match="refused"):
-        socket.create_connection((host, int(port)), timeout=5)
+        socket.create_connection((host, int(port)), timeout=LONG)
     events = [json.loads(line)["event"] for line in lines if line.startswith("{")]
     assert events[-1] == "stopped"
 
 
-def test_sigterm_does_not_wait_for_slow_pictures(folder):
+def test_sigterm_does_not_wait_for_slow_pictures(folder, until):
     """Together these take a minute, and were accepted: but a process that is told to end must end soon."""
     slow = [("files", ("slow.jpg", jpeg_with_scans(5000, 30)))] * 60
     answers = []
-    with command(folder / "pictures") as (process, address, _), httpx.Client(timeout=60) as client:
+    with command(folder / "pictures") as (process, address, _), httpx.Client(timeout=LONG) as client:
 
         def ask():
             answers.append(client.post(f"{address}/score?convert=true", files=slow))
@@ -95,28 +103,37 @@ def test_sigterm_does_not_wait_for_slow_pictures(folder):
         asking = threading.Thread(target=ask)
         asking.start()
         decoding = "dissensus_pictures_total{"
-        while decoding not in httpx.get(f"{address}/metrics").text:
-            assert asking.is_alive(), answers
+        counted = lambda: decoding in httpx.get(f"{address}/metrics", timeout=LONG).text  # noqa: E731
+        until(lambda: answers or counted())
         process.send_signal(signal.SIGTERM)
-        asking.join(60)
-        assert process.wait(30) == 0
+        asking.join(LONG)
+        assert process.wait(LONG) == 0
     (answer,) = answers
     assert answer.status_code == 503
     assert "the service is stopping" in answer.json()["error"]
 
 
-def test_it_says_not_ready_before_it_ends(folder):
-    with command(folder / "rows", "--drain", "1") as (process, address, _), httpx.Client() as client:
+def test_it_says_not_ready_before_it_ends(folder, until):
+    with (
+        command(folder / "rows", "--drain", LONG) as (process, address, _),
+        httpx.Client(timeout=LONG) as client,
+    ):
         assert client.get(f"{address}/v2/health/ready").status_code == 200
         process.send_signal(signal.SIGINT)
-        while (answer := client.get(f"{address}/v2/health/ready")).status_code == 200:
-            pass
-        assert answer.status_code == 503
-        assert answer.json()["problems"] == ["the service is stopping"]
+        until(lambda: client.get(f"{address}/v2/health/ready").status_code == 503)
+        assert client.get(f"{address}/v2/health/ready").json()["problems"] == ["the service is stopping"]
         assert client.post(
             f"{address}/score", content=ROW, headers={"content-type": "application/json"}
         ).is_success
-        assert process.wait(30) == 0
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)  # who is in a hurry says it twice
+        assert process.wait(LONG) == 0
+
+
+def test_the_time_between_not_ready_and_the_end_is_over_some_day(serving, folder):
+    with serving(folder / "rows", drain=0.2) as found:
+        pass
+    assert found.service.draining  # and it has ended
 
 
 def test_tls(serving, folder, tmp_path):
@@ -132,7 +149,7 @@ def test_tls(serving, folder, tmp_path):
         assert found.url.startswith("https://")
         import ssl
 
-        with httpx.Client(verify=ssl.create_default_context(cafile=str(certificate))) as client:
+        with httpx.Client(timeout=LONG, verify=ssl.create_default_context(cafile=str(certificate))) as client:
             answer = client.get(f"{found.url}/gate")
     assert answer.status_code == 200
     assert "strict-transport-security" in answer.headers

@@ -4,25 +4,26 @@ import asyncio
 import json
 import socket
 import threading
-import time
 
 import numpy as np
 import pytest
 import torch
 
 from dissensus.evaluation import cores
+from dissensus.serve import workers as workers_module
 from dissensus.serve.refusals import TooLate
 from dissensus.serve.waiting import Deadline
 from dissensus.serve.workers import Workers
 
 ROWS = json.dumps({"rows": [[0.0, 0.0, 0.0]]}).encode()
 JSON = {"content-type": "application/json"}
+LONG = 600.0  # seconds that only a hang takes
 
 
 def send(found, path, body=ROWS):
     """A connection on which a request has been sent, and nothing else."""
     host, _, port = found.url.removeprefix("http://").partition(":")
-    connection = socket.create_connection((host, int(port)), timeout=20)
+    connection = socket.create_connection((host, int(port)), timeout=LONG)
     head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
     connection.sendall(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
     return connection
@@ -38,7 +39,7 @@ def busy(serving, folder):
 
         def slow(inputs):
             scored.append(len(inputs))
-            assert go.wait(20)
+            assert go.wait(LONG)
             return decide(inputs)
 
         batcher._decide = slow
@@ -46,7 +47,7 @@ def busy(serving, folder):
         first.start()
         yield found, go, scored
         go.set()
-        first.join(20)
+        first.join(LONG)
 
 
 @pytest.mark.parametrize("path", ["/score", "/v2/models/rows/infer"])
@@ -82,7 +83,7 @@ def test_who_leaves_an_explanation_leaves_its_place_to_others(busy, until):
 def test_an_explanation_has_the_time_of_any_request(serving, folder, until, monkeypatch):
     with serving(folder / "rows", workers=1, timeout=0.3) as found:
         go = threading.Event()
-        monkeypatch.setattr(found.service.gates.find("rows").gate, "explain", lambda _: go.wait(20))
+        monkeypatch.setattr(found.service.gates.find("rows").gate, "explain", lambda _: go.wait(LONG))
         answer = found.client.post("/explain", content=ROWS, headers=JSON)
         assert (answer.status_code, "0.3 s" in answer.json()["error"]) == (503, True)
         assert found.service.workers.free == 0  # the thread is still at it
@@ -92,33 +93,43 @@ def test_an_explanation_has_the_time_of_any_request(serving, folder, until, monk
 
 def test_a_deadline():
     async def main():
-        deadline = Deadline(60)
+        deadline = Deadline(LONG)
         assert await deadline.keep(asyncio.sleep(0, "in time")) == "in time"
-        assert 0 < deadline.left <= 60
+        assert 0 < deadline.left <= LONG
         with pytest.raises(TooLate, match="within 0"):
             await Deadline(0.05).keep(asyncio.Event().wait())
 
     asyncio.run(main())
 
 
-def test_many_pictures_let_others_have_a_turn():
-    def slow():
-        for number in range(40):
-            time.sleep(0.01)
+@pytest.mark.parametrize(("turn", "place"), [(-LONG, 1), (LONG, 5)], ids=["over at once", "endless"])
+def test_many_pictures_let_others_have_a_turn(monkeypatch, turn, place):
+    """Another picture that comes during the first of five is decoded when the turn of the five is over."""
+    monkeypatch.setattr(workers_module, "TURN", turn)
+    begun, another, order = threading.Event(), threading.Event(), []
+
+    def pictures():
+        for number in range(5):
+            begun.set()
+            assert another.wait(LONG)
+            order.append(number)
             yield number
 
     async def main():
         workers = Workers(1)
         try:
-            many = asyncio.create_task(workers.decode_all(slow()))
-            await asyncio.sleep(0.03)
-            await workers.decode(lambda: None)
-            assert not many.done()
-            assert await many == list(range(40))
+            many = asyncio.create_task(workers.decode_all(pictures()))
+            await asyncio.to_thread(begun.wait, LONG)
+            one = asyncio.create_task(workers.decode(order.append, "another"))
+            await asyncio.sleep(0)  # it is waiting for the thread now
+            another.set()
+            await one
+            assert await many == list(range(5))
         finally:
             workers.close()
 
     asyncio.run(main())
+    assert order.index("another") == place
 
 
 @pytest.mark.parametrize("count", [1, 2, 64])

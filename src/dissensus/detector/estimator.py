@@ -39,7 +39,7 @@ from dissensus.detector.calibrating import together, warn_if_mute
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches, training_array
-from dissensus.detector.measuring import every_statistic, measure
+from dissensus.detector.measuring import every_statistic, measure, needs_one_a_call
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
 from dissensus.detector.saving import restore, to_artifact
@@ -48,7 +48,7 @@ from dissensus.detector.statistic import make_score
 from dissensus.detector.streaming import decide_stream, open_stream
 from dissensus.errors import ArtifactError, DataError, DissensusError, brief
 from dissensus.explain import Examples, Explanation
-from dissensus.likelihood import LogLikelihoods, log_likelihoods, noise_floor
+from dissensus.likelihood import LogLikelihoods, Proposal, log_likelihoods, noise_floor
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
@@ -113,6 +113,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         20 ε².
     samples
         K, the importance samples of each log-likelihood.
+    proposal
+        Where these samples come from: ``"own"``, the encoder that belongs to a draw, or ``"pooled"``, the
+        mixture of all encoders, as the paper writes it for its second variant.
     encoder, decoder
         Networks of your own (``dissensus.models.VAE`` says what they must take and give); both or none.
     resize
@@ -145,6 +148,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         Where the realised false-alarm rate lies with probability 0.9, as so many calibration inputs allow.
     noise_floor_ : float
         How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats.
+    one_a_call_ : bool
+        Whether inputs go through the networks one by one, because on this machine a row's last bits would
+        depend on its place among others: the same input gets the same score, at some cost in time.
     fitted_rows_ : dict
         How many inputs went into which part: train, validation and calibration.
     table_ : TableEncoder or None
@@ -176,6 +182,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         batch_size: int | None = None,
         step_size: float = 1e-2,
         samples: int = 16,
+        proposal: Proposal = "own",
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
         resize: tuple[int, int] | None = None,
@@ -196,6 +203,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self.batch_size = batch_size
         self.step_size = step_size
         self.samples = samples
+        self.proposal = proposal
         self.encoder = encoder
         self.decoder = decoder
         self.resize = resize
@@ -275,6 +283,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self, validation: NDArray[Any], calibration: NDArray[Any], on_progress: OnProgress | None
     ) -> None:
         """Fits the score on the one part and scores the other, which no other step has seen."""
+        self.one_a_call_ = needs_one_a_call(self, validation)
         self.noise_floor_ = noise_floor(
             self.vae_,
             self.draws_,
@@ -511,6 +520,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed_,
             device=find_device(self.device),
             on_tile=on_tile,
+            one_a_call=self.one_a_call_,
+            proposal=self.proposal,
         )
 
     def _root_seed(self) -> int:

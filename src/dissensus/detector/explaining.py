@@ -52,9 +52,9 @@ def explain_batch(
     scores = statistics[gate.statistic_]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)
-    maps = (
-        seen.disagreement if data.ndim == 4 else occlusion(data, lambda rows: gate._likelihoods(rows).values)
-    )
+    maps = seen.disagreement
+    if gate.vae_.explained_by == "occlusion":
+        maps = occlusion(data, lambda rows: gate._likelihoods(rows).values)
     pictures = _in_input_units(gate, seen.reconstructions, inputs.dtype)
     codes = first_codes(gate.vae_, gate.draws_, data, device=device)
     nearest = gate.examples_.nearest(codes, neighbours)

@@ -12,14 +12,15 @@ from dissensus.data import image_statistics
 from dissensus.decisions import rounded
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
-from dissensus.likelihood import input_statistics
+from dissensus.likelihood import input_statistics, keeps_bits
 from dissensus.models.inputs import to_tensor
 from dissensus.scores import FittedScore, Fused, Score
+from dissensus.seeding import numpy_stream
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE, OnProgress
 
-__all__ = ["Measured", "every_statistic", "measure"]
+__all__ = ["Measured", "every_statistic", "measure", "needs_one_a_call"]
 
 
 class Measured(NamedTuple):
@@ -53,10 +54,30 @@ def measure(
     data = to_tensor(gate._standardised(inputs))
     others = {}
     if isinstance(gate.score_, Fused):
-        others = input_statistics(gate.vae_, gate.draws_, data, device=find_device(gate.device))
+        others = input_statistics(
+            gate.vae_, gate.draws_, data, device=find_device(gate.device), one_a_call=gate.one_a_call_
+        )
         if inputs.ndim == 4:
             others |= image_statistics(inputs)
     return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
+
+
+def needs_one_a_call(gate: BayesianVAE, inputs: NDArray[Any]) -> bool:
+    """Whether a row's bits would depend on its place among others: tried out on some inputs (n, …).
+
+    Where none were kept, made-up ones will do: what matters is their shape.
+    """
+    if not len(inputs):
+        made_up = numpy_stream(gate.seed_, "places").uniform(size=(1, *gate.input_shape_))
+        inputs = made_up if gate.standardiser_ is not None else (255 * made_up).astype(np.uint8)
+    return not keeps_bits(
+        gate.vae_,
+        gate.draws_,
+        to_tensor(gate._standardised(inputs)),
+        samples=gate.samples,
+        seed=gate.seed_,
+        device=find_device(gate.device),
+    )
 
 
 def every_statistic(

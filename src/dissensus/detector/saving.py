@@ -16,7 +16,7 @@ from dissensus.data.standardiser import Standardiser
 from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.fused import fused_from_config, fused_to_config
-from dissensus.detector.measuring import Measured
+from dissensus.detector.measuring import Measured, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.settings import check_settings
 from dissensus.detector.statistic import FUSED, make_score
@@ -84,7 +84,7 @@ def restore(
     check_settings(detector)
     detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
     detector.draws_ = artifact.draws
-    check_network(detector.vae_.encoder, detector.vae_.decoder, detector.draws_)
+    check_network(detector.vae_, detector.draws_)
     channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
     detector.input_shape_ = (*sides, channels)
     detector.n_features_in_ = math.prod(detector.input_shape_)
@@ -102,6 +102,7 @@ def restore(
         raise ArtifactError("its input contract is not that of its networks: save it anew")
     detector.calibration_statistics_ = _statistics(detector, arrays)
     detector.examples_ = _examples(detector, arrays)
+    detector.one_a_call_ = needs_one_a_call(detector, detector.examples_.inputs)
     return detector
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 import torch
 
 from dissensus.detector.statistic import check_statistic
 from dissensus.errors import SettingsError
+from dissensus.likelihood import Proposal
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -20,6 +21,8 @@ def check_settings(detector: BayesianVAE) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
     if detector.variant not in (1, 2):
         raise SettingsError(f"variant must be 1 or 2, got {detector.variant!r}")
+    if detector.proposal not in get_args(Proposal):
+        raise SettingsError(f"proposal must be 'own' or 'pooled', got {detector.proposal!r}")
     for name in ("chains", "draws", "samples"):
         _check_count(name, getattr(detector, name))
     for name in ("latent_size", "epochs", "batch_size"):

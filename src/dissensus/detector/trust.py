@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from dissensus.data.table_encoder import NumberColumn, TableEncoder
 from dissensus.errors import ArtifactError
-from dissensus.models import parameter_shapes
+from dissensus.models import GenerativeModel, parameter_shapes
 from dissensus.posterior import WeightDraws
 
 if TYPE_CHECKING:
@@ -44,18 +43,22 @@ def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
         raise ArtifactError("its seed or noise_floor is no number: save it anew")
     _check_counts(draws)
     # Every layer has a weight of its own: a longer list could not be told from an endless one.
-    if len(model.get("widths") or ()) > len(draws.parts["decoder"].stacks):
-        raise ArtifactError("the draws are not of this decoder: it has more layers than they")
+    most = max((len(part.stacks) for part in draws.parts.values()), default=0)
+    if len(model.get("widths") or ()) > most:
+        raise ArtifactError("the draws are not of this model: it has more layers than they")
     shapes = parameter_shapes(model)
     if shapes is not None:
-        _check_shapes(draws, *shapes)
+        _check_shapes(draws, shapes)
 
 
-def check_network(encoder: nn.Module, decoder: nn.Module, draws: WeightDraws) -> None:
-    """Refuses draws that do not fill the networks exactly: what they left would score as chance made it."""
+def check_network(model: GenerativeModel, draws: WeightDraws) -> None:
+    """Refuses draws that do not fill the model exactly: what they left would score as chance made it."""
     _check_shapes(
         draws,
-        *({name: tuple(weight.shape) for name, weight in m.named_parameters()} for m in (encoder, decoder)),
+        {
+            part: {name: tuple(weight.shape) for name, weight in module.named_parameters()}
+            for part, module in model.parts().items()
+        },
     )
 
 
@@ -99,27 +102,26 @@ def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:
 
 def _check_counts(draws: WeightDraws) -> None:
     M = len(draws)
-    if set(draws.parts) != {"decoder", "encoder"}:
-        raise ArtifactError("its draws are not those of an encoder and a decoder: save it anew")
     for numbers in (draws.chain, draws.epoch, *(part.of for part in draws.parts.values())):
         if numbers.dtype != np.int64 or numbers.shape != (M,) or not M:
-            raise ArtifactError("its lists of chains, epochs and encoders do not match: save it anew")
-    for part in draws.parts.values():
-        # All of 0, 1, …, E − 1 occur; the bound on E comes first, so that no long list is made for a wild
+            raise ArtifactError("its lists of chains, epochs and weights do not match: save it anew")
+    for name, part in draws.parts.items():
+        # All of 0, 1, …, E − 1 occur. The bound on E comes first, so that no long list is made for a wild
         # number.
         if part.of.min() < 0 or part.of.max() >= M or len(np.unique(part.of)) != part.of.max() + 1:
-            raise ArtifactError("its draws name encoders that are not there: save it anew")
+            raise ArtifactError(f"its draws name weights of the {name} that are not there: save it anew")
 
 
-def _check_shapes(
-    draws: WeightDraws, encoder: Mapping[str, tuple[int, ...]], decoder: Mapping[str, tuple[int, ...]]
-) -> None:
-    for network, shapes in (("encoder", encoder), ("decoder", decoder)):
-        own = draws.parts[network]
+def _check_shapes(draws: WeightDraws, parts: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
+    """Of every part by name, and of every parameter of a part."""
+    if set(draws.parts) != set(parts):
+        raise ArtifactError("the draws are not of this model: pass the networks it was fitted with")
+    for part, shapes in parts.items():
+        own = draws.parts[part]
         count = int(own.of.max()) + 1
         found = {name: tuple(stack.shape) for name, stack in own.stacks.items()}
         if {name: (count, *shape) for name, shape in shapes.items()} != found:
-            raise ArtifactError(f"the draws are not of this {network}: pass the networks it was fitted with")
+            raise ArtifactError(f"the draws are not of this {part}: pass the networks it was fitted with")
         for name, weights in own.stacks.items():
             if weights.dtype != torch.float32 or not torch.isfinite(weights).all():
-                raise ArtifactError(f"the {network}'s {name} holds what is no number: save it anew")
+                raise ArtifactError(f"the {part}'s {name} holds what is no number: save it anew")

@@ -1,13 +1,14 @@
 """log p(x|θ_m) for every draw and input, and what a model tells of inputs beside it."""
 
-from dissensus.likelihood.matrix import LogLikelihoods, log_likelihoods, noise_floor
-from dissensus.likelihood.regret import likelihood_regret
+from dissensus.likelihood.matrix import LogLikelihoods, Proposal, log_likelihoods, noise_floor
+from dissensus.likelihood.own_bits import keeps_bits
 from dissensus.likelihood.statistics import input_statistics
 
 __all__ = [
     "LogLikelihoods",
+    "Proposal",
     "input_statistics",
-    "likelihood_regret",
+    "keeps_bits",
     "log_likelihoods",
     "noise_floor",
 ]

@@ -36,6 +36,7 @@ class FinishedRows:
         samples: int,
         seed: int,
         device: torch.device,
+        proposal: str = "own",
     ) -> None:
         self.folder, self.draws = Path(folder), draws
         try:
@@ -52,6 +53,8 @@ class FinishedRows:
                 "seed": seed,
                 "device": device.type,
                 "frozen": list(rest),
+                # A pooled proposal depends on all draws together.
+                "proposal": proposal if proposal == "own" else [proposal, self._all()],
             },
             data,
             *rest.values(),
@@ -79,6 +82,11 @@ class FinishedRows:
                 save_file(row, temporary, metadata={"digest": _digest(values, errors)})
         except (OSError, SafetensorError) as error:
             raise not_written(path, error) from error
+
+    def _all(self) -> str:
+        """A digest of every draw."""
+        stacks = [stack for part in self.draws.parts.values() for stack in part.stacks.values()]
+        return fingerprint({part: own.of.tolist() for part, own in self.draws.parts.items()}, *stacks)
 
     def _path(self, draw: int) -> Path:
         own = {part: self.draws.weights(part, draw) for part in self.draws.parts}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import torch
@@ -16,6 +16,7 @@ from dissensus.errors import SettingsError
 from dissensus.likelihood.finished import FinishedRows
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.rows import Rows
+from dissensus.likelihood.stacked import StackedRows
 from dissensus.likelihood.workspace import workspace
 from dissensus.models import GenerativeModel, Scorer
 from dissensus.posterior import WeightDraws
@@ -24,16 +25,17 @@ from dissensus.side_by_side import side_by_side
 from dissensus.tiles import tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["LogLikelihoods", "MakeScorer", "log_likelihoods", "noise_floor"]
+__all__ = ["LogLikelihoods", "MakeScorer", "Proposal", "log_likelihoods", "noise_floor"]
 
 
-MakeScorer: TypeAlias = Callable[[Any, Tensor], Scorer]
-"""From a model and noise (K, noise_size) on the same device."""
+Proposal: TypeAlias = Literal["own", "pooled"]
+MakeScorer: TypeAlias = Callable[[Any, Tensor, int], Scorer]
+"""From a model, noise (K, noise_size) on the same device, and how many inputs are worked on at once."""
 
 
-def own_scorer(model: GenerativeModel, noise: Tensor) -> Scorer:
+def own_scorer(model: GenerativeModel, noise: Tensor, tile: int) -> Scorer:
     """The model's own."""
-    return model.scorer(noise)
+    return model.scorer(noise, tile)
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ def log_likelihoods(
     checkpoint: str | Path | None = None,
     on_tile: Callable[[int], None] | None = None,
     scorer: MakeScorer = own_scorer,
+    one_a_call: bool = False,
+    proposal: Proposal = "own",
 ) -> LogLikelihoods:
     """The matrix (M, N) for inputs ``data`` (N, *S), uint8 or float, with K = ``samples`` importance samples.
 
@@ -69,20 +73,27 @@ def log_likelihoods(
     bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
     number of (draw, input) pairs just finished. With ``checkpoint``, a folder, every finished draw is kept
     there, and the same call made again goes on where it stopped, to the same numbers. ``scorer`` makes
-    another way to score tiles than the model's own.
+    another way to score tiles than the model's own. ``one_a_call`` is for networks whose rounding of a row
+    depends on its place among others (:func:`dissensus.likelihood.keeps_bits`): it is slower.
 
-    A model whose log-likelihood is exact has no samples: K is then 1.
+    ``proposal`` is where samples come from: each draw's ``"own"`` inference parts, or ``"pooled"``, the
+    mixture of those of all draws, which is the paper's q(z|x, D). A model whose log-likelihood is exact has
+    no samples: K is then 1.
     """
     if samples < 1:
         raise SettingsError(f"samples must be at least 1, got {samples}")
+    if proposal not in get_args(Proposal):
+        raise SettingsError(f"proposal must be 'own' or 'pooled', got {proposal!r}")
     device = torch.device(device)
     samples = samples if model.noise_size else 1
     noise = torch.randn(samples, model.noise_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    tile = model.tile(device, samples)
+    tile = 1 if one_a_call else model.tile(device, samples)
     finished = (
         None
         if checkpoint is None
-        else FinishedRows(checkpoint, model, draws, data, samples=samples, seed=seed, device=device)
+        else FinishedRows(
+            checkpoint, model, draws, data, samples=samples, seed=seed, device=device, proposal=proposal
+        )
     )
     values, errors = (torch.empty(len(draws), len(data), dtype=torch.float64) for _ in range(2))
     missing = set(range(len(draws) if len(data) else 0))
@@ -101,7 +112,12 @@ def log_likelihoods(
             torch.inference_mode(),
             full_precision(),
         ):
-            rows = Rows(own, draws, data[inputs], noise, tile=tile, scorer=scorer(own, noise))
+            rows: Rows | StackedRows
+            if model.draws_at_once > 1:
+                rows = StackedRows(own, draws, data[inputs], noise, tile=tile)
+            else:
+                made, pooled = scorer(own, noise, tile), proposal == "pooled"
+                rows = Rows(own, draws, data[inputs], noise, tile=tile, scorer=made, pooled=pooled)
             for draw, count, row in rows.scored(own_draws):
                 if row is not None:
                     values[draw, inputs], errors[draw, inputs] = row

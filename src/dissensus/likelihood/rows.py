@@ -7,7 +7,9 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.likelihood.workspace import Weights, on_device
@@ -46,13 +48,15 @@ class Rows:
         *,
         tile: int,
         scorer: Scorer,
+        pooled: bool = False,
     ) -> None:
         self.model, self.draws, self.data, self.tile, self.device = model, draws, data, tile, noise.device
         samples, numbers = max(1, len(noise)), math.prod(model.input_shape)
         inputs = min(CALL_ROWS.get(self.device.type, 1) // samples, CALL_NUMBERS // numbers)
         self.size = tile * max(1, inputs // tile)
-        self.scorer, self.plain = scorer, PlainScorer(model, noise)
+        self.scorer, self.plain = scorer, PlainScorer(model, noise, tile)
         self.weights = Weights(model, draws, self.device)
+        self.pooled = pooled
         self.inferred: Inferred | None = None
         self.only: tuple[Tensor, Inferred] | None = None  # what is scored, where one call takes all of it
 
@@ -71,17 +75,27 @@ class Rows:
 
     def _begin(self, draw: int) -> Row:
         """Gives the model a draw's weights; its row, still empty."""
-        if self.weights.load(draw, self.model.inference) or self.inferred is None:
-            self.only = None
-            tiles = [
-                self.model.infer(self._inputs(self.data[rows]))
-                for rows in slices(slice(0, len(self.data)), self.tile)
-            ]
-            self.inferred = tuple(torch.cat(parts)[: len(self.data)] for parts in zip(*tiles, strict=True))
+        if self.inferred is None and self.pooled:
+            self.inferred = self.model.pooled([self._infer(int(group[0])) for group in self._groups()])
+        elif not self.pooled and (self.weights.load(draw, self.model.inference) or self.inferred is None):
+            self.only, self.inferred = None, self._infer(draw)
         self.weights.load(draw)
         self.scorer.load()
+        assert self.inferred is not None
         found = torch.empty(2, len(self.data), dtype=torch.float64, device=self.device)
         return Row(draw, self.inferred, found)
+
+    def _groups(self) -> Iterator[NDArray[np.int64]]:
+        return self.draws.sharing(self.model.inference)
+
+    def _infer(self, draw: int) -> Inferred:
+        """What the inference parts of one draw say of all inputs."""
+        self.weights.load(draw, self.model.inference)
+        tiles = [
+            self.model.infer(self._inputs(self.data[rows]))
+            for rows in slices(slice(0, len(self.data)), self.tile)
+        ]
+        return tuple(torch.cat(parts)[: len(self.data)] for parts in zip(*tiles, strict=True))
 
     def _fill(self, row: Row) -> Iterator[int]:
         """Fills in the row just begun; yields how many inputs were done at once, after all but the last."""

@@ -33,20 +33,21 @@ def input_statistics(
     *,
     device: torch.device | str = "cpu",
     on_tile: Callable[[int], None] | None = None,
+    one_a_call: bool = False,
 ) -> dict[str, NDArray[np.float64]]:
     """Every statistic that the model offers (N,), by name, of inputs ``data`` (N, *S), uint8 or float.
 
     A variance within chains is left out where no chain has several weights of the inference parts: it would
     be zero. Inputs are worked on in tiles of one fixed shape, so what an input gets depends on nothing but
     itself, and memory is bounded by a block of tiles. ``on_tile`` is called with the number of (draw, input)
-    pairs just finished.
+    pairs just finished; ``one_a_call`` is that of :func:`log_likelihoods`.
     """
     device = torch.device(device)
     wanted = _offered(model, draws)
     found = {name: np.empty(len(data)) for name in wanted}
     if not wanted:
         return found
-    size = model.observed_tile(device)
+    size = 1 if one_a_call else model.observed_tile(device)
     shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
     block = size * max(1, BLOCK_NUMBERS // (size * math.prod(model.input_shape) * max(1, len(shares))))
 

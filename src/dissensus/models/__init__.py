@@ -1,10 +1,7 @@
-"""What p(x|z,θ) and q(z|x,φ) are: encoders, decoders, observation models and presets."""
+"""Densities p(x|θ): the contract that every one keeps, the VAE, and what a pixel or a number is under it."""
 
-from dissensus.models.build import architecture_config, build_vae, parameter_shapes, vae_from_config
 from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
-from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder
 from dissensus.models.initialisation import initialise
-from dissensus.models.mlp import MLPDecoder, MLPEncoder
 from dissensus.models.observation import (
     OBSERVATIONS,
     Bernoulli,
@@ -16,8 +13,21 @@ from dissensus.models.observation import (
     observation,
     observation_from_config,
 )
-from dissensus.models.presets import PRESETS, Preset, preset
-from dissensus.models.vae import OBSERVED, VAE
+from dissensus.models.vae import (
+    OBSERVED,
+    PRESETS,
+    VAE,
+    ConvolutionalDecoder,
+    ConvolutionalEncoder,
+    MLPDecoder,
+    MLPEncoder,
+    Preset,
+    architecture_config,
+    build_vae,
+    parameter_shapes,
+    preset,
+    vae_from_config,
+)
 
 __all__ = [
     "OBSERVATIONS",

@@ -10,13 +10,15 @@ scale them is the model's first operation, on its own device.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
+
+from dissensus.tiles import slices
 
 __all__ = ["Fold", "GenerativeModel", "Inferred", "LatentModel", "Observed", "PlainScorer", "Scorer"]
 
@@ -70,13 +72,19 @@ class GenerativeModel(nn.Module, ABC):
     capturable: ClassVar[bool] = True
     """Whether the objective can be recorded once and replayed on a GPU: it neither draws random numbers of
     its own nor waits for the device."""
-    explained_by: ClassVar[Literal["terms", "occlusion"]] = "occlusion"
-    """Whether ``observe`` gives ``"terms"``, the places' own parts of the log-likelihood, that say where
-    draws disagree; otherwise one column after the other is set to its mean."""
     draws_at_once: ClassVar[int] = 1
     """How many draws are evaluated in one call by ``torch.vmap``; above 1 only where that is safe."""
     observed: Mapping[str, Observed] = MappingProxyType({})
     """The statistics that it offers beside the log-likelihood, by name."""
+
+    @property
+    def explained_by(self) -> Literal["terms", "occlusion"]:
+        """How it is found out where draws disagree about an input.
+
+        ``"terms"`` if :meth:`observe` gives the places' own parts of the log-likelihood by that name;
+        otherwise one column after the other is set to its mean.
+        """
+        return "occlusion"
 
     def parts(self) -> dict[str, nn.Module]:
         """The model's parameter groups by name: disjoint, and together all that is trainable.
@@ -114,6 +122,15 @@ class GenerativeModel(nn.Module, ABC):
         ``noise`` (K, noise_size) is shared by all inputs, so that it cancels between draws.
         """
 
+    def pooled(self, inferred: Sequence[Inferred]) -> Inferred:
+        """What is inferred by all weights of the ``inference`` parts together, for one proposal of them all.
+
+        The paper's q(z|x, D): a mixture of the proposals of all draws instead of each draw's own.
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__} has no proposals that could be pooled: {len(inferred)}"
+        )
+
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
         """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""
         return {}
@@ -130,9 +147,9 @@ class GenerativeModel(nn.Module, ABC):
         """How many inputs are observed in one call."""
         return self.tile(device, 1)
 
-    def scorer(self, noise: Tensor) -> Scorer:
-        """The fastest way to score whole tiles on the noise's device, checked against ``log_likelihood``."""
-        return PlainScorer(self, noise)
+    def scorer(self, noise: Tensor, tile: int) -> Scorer:
+        """The fastest way to score tiles of so many inputs on the noise's device."""
+        return PlainScorer(self, noise, tile)
 
     def config(self) -> dict[str, Any]:
         """JSON values that :meth:`from_config` makes the same architecture of, without its weights."""
@@ -171,14 +188,24 @@ class LatentModel(GenerativeModel):
 
 
 class PlainScorer:
-    """The model's own ``log_likelihood``."""
+    """The model's own ``log_likelihood``, one tile after the other."""
 
-    def __init__(self, model: GenerativeModel, noise: Tensor) -> None:
-        self.model, self.noise = model, noise
+    def __init__(self, model: GenerativeModel, noise: Tensor, tile: int) -> None:
+        self.model, self.noise, self.tile = model, noise, tile
 
     def load(self) -> None:
         """Nothing to do: the model itself is run."""
 
     def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         """log p (n,) and its error (n,)."""
-        return self.model.log_likelihood(x, self.noise, inferred)
+        found = [
+            self.model.log_likelihood(
+                # Copies, because kernels add up in another order where memory is aligned otherwise.
+                x[rows].clone(),
+                self.noise,
+                tuple(part[rows].clone() for part in inferred),
+            )
+            for rows in slices(slice(0, len(x)), self.tile)
+        ]
+        value, error = zip(*found, strict=True)
+        return torch.cat(value), torch.cat(error)

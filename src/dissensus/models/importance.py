@@ -21,6 +21,7 @@ __all__ = [
     "from_log_weights",
     "importance_log_likelihood",
     "importance_samples",
+    "log_prior_over_q",
 ]
 
 
@@ -34,12 +35,34 @@ class ImportanceSamples(NamedTuple):
 
 
 def importance_samples(mean: Tensor, log_std: Tensor, noise: Tensor) -> ImportanceSamples:
-    """Of inputs with the encoding ``mean`` and ``log_std`` (n, Z); ``noise`` (K, Z) is shared by them all."""
+    """Of inputs with the proposal N(mean, diag σ²) (n, Z) each; ``noise`` (K, Z) is shared by them all.
+
+    With means and log σ (n, E, Z), the proposal is the even mixture of E normals, and sample k comes from
+    number k mod E of them: each has its share of the samples.
+    """
+    if mean.ndim == 3:
+        return _of_mixture(mean, log_std, noise)
     z = mean[:, None] + log_std.exp()[:, None] * noise
+    return ImportanceSamples(z, log_prior_over_q(z, mean[:, None], log_std[:, None]))
+
+
+def log_prior_over_q(z: Tensor, mean: Tensor, log_std: Tensor, noise: Tensor | None = None) -> Tensor:
+    """log N(z; 0, I) − log N(z; mean, diag σ²) in float64, of tensors (..., Z) that broadcast: (...).
+
+    ``noise`` is (z − mean)/σ where that is known already.
+    """
     # All in float64: far from the data both terms are large, and what counts is their difference.
-    z64, mean64, log_std64 = z.double(), mean.double()[:, None], log_std.double()[:, None]
-    standardised = (z64 - mean64) * torch.exp(-log_std64)
-    return ImportanceSamples(z, (0.5 * (standardised.square() - z64.square()) + log_std64).sum(-1))
+    z, log_std = z.double(), log_std.double()
+    standardised = (z - mean.double()) * torch.exp(-log_std) if noise is None else noise.double()
+    return (0.5 * (standardised.square() - z.square()) + log_std).sum(-1)
+
+
+def _of_mixture(mean: Tensor, log_std: Tensor, noise: Tensor) -> ImportanceSamples:
+    proposals = mean.shape[1]
+    chosen = torch.arange(len(noise), device=noise.device) % proposals
+    z = mean[:, chosen] + log_std[:, chosen].exp() * noise
+    each = log_prior_over_q(z[:, :, None], mean[:, None], log_std[:, None])  # (n, K, E)
+    return ImportanceSamples(z, math.log(proposals) - (-each).logsumexp(-1))
 
 
 LogProb = Callable[[Tensor, Tensor], Tensor]

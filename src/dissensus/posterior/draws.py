@@ -86,8 +86,8 @@ class WeightDraws:
 def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
     """The draws of several runs of one model as those of one run.
 
-    The runs must have sampled different chains, as runs with other values of ``first_chain`` do. R̂ between
-    the chains of different runs is not known afterwards, and what each run found is dropped.
+    The runs must have sampled different chains, as runs with other values of ``first_chain`` do. Their
+    reports, restarts and scales are joined too. R̂ is dropped: between different runs it is not known.
     """
     if not runs:
         raise DataError("there are no draws to join: give at least one run")

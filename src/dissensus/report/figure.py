@@ -98,7 +98,8 @@ def draw_demo(content: DemoFigure, theme: Theme = "light") -> bytes:
             fontsize=9,
             color=colours["ink"],
         )
-    left.legend(frameon=False, labelcolor=colours["ink"], fontsize=9)
+    # Named, or matplotlib warns of the time it takes to find the place on a busy machine.
+    left.legend(loc="best", frameon=False, labelcolor=colours["ink"], fontsize=9)
     _strips(bottom, content.strips, colours)
     buffer = io.BytesIO()
     # Without the metadata the bytes depend on the numbers alone.

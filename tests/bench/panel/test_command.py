@@ -12,7 +12,7 @@ from dissensus.bench.panel.command import bench_panel
 from dissensus.bench.panel.scores import FUSIONS, FusedScore
 from dissensus.data import MADE_UP
 from dissensus.errors import DivergenceError
-from dissensus.likelihood import likelihood_regret
+from dissensus.models.vae import likelihood_regret
 
 CHOSEN = ("--inliers", "mnist", "--posterior", "sghmc", "--posterior", "ensemble")
 CHEAP = {"fused": FUSIONS["fused-gaussian"]}

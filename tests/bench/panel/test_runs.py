@@ -13,8 +13,9 @@ from dissensus.bench.panel.runs import RunKey, execute
 from dissensus.bench.panel.sets import INLIER_SETS
 from dissensus.data import image_statistic_names
 from dissensus.errors import DataError
-from dissensus.likelihood import input_statistics, likelihood_regret
-from dissensus.posterior import load_draw
+from dissensus.likelihood import input_statistics
+from dissensus.models.vae import likelihood_regret
+from dissensus.posterior import load_weights
 
 MNIST = INLIER_SETS["mnist"]
 
@@ -97,7 +98,8 @@ def test_regret_is_that_of_the_last_draw_on_the_first_images_of_every_section(sa
         first[part.start : part.start + 2] = True
     np.testing.assert_array_equal(~np.isnan(result.regret), first)
     vae, draws = configuration.RECOMMENDED.vae(MNIST.shape), sampled[0]
-    load_draw(vae, draws, len(draws) - 1)
+    for part, network in (("encoder", vae.encoder), ("decoder", vae.decoder)):
+        load_weights(network, draws.weights(part, len(draws) - 1))
     inputs = load_inputs(MNIST, panel_sizes(quick=True), seed=0)
     start = result.sections["kmnist"].start
     expected = quickly(vae, inputs.scored[start : start + 2], seed=0)

@@ -8,7 +8,7 @@ from dissensus.bench.panel.sets import INLIER_SETS
 from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
 from dissensus.evaluation import auroc, fpr_at_tpr
-from dissensus.likelihood import STATISTICS
+from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, Fusion, Whitened, ess_disagreement, input_complexity
 
 SECTIONS = {"fitting": 60, "fusing": 60, "calibration": 60, "inliers": 60, "mnist": 20, "constant": 20}
@@ -22,7 +22,7 @@ def made_up_result(draws=5, regret=False):
     sections = {name: slice(int(e - n), int(e)) for (name, n), e in zip(SECTIONS.items(), ends, strict=True)}
     N = int(ends[-1])
     far = np.where(np.arange(N) < 240, 1.0, 3.0)
-    names = [name for name in STATISTICS if name != "latent-spread"]
+    names = [name for name in OBSERVED if name != "latent-spread"]
     return PanelResult(
         matrix=random.normal(-100, 1, (draws, N)) * far,
         statistics={name: random.gamma(4.0, 1.0, N) * far for name in (*names, *IMAGES)},

@@ -20,6 +20,9 @@ from dissensus.data import load_sample
 if os.environ.get("CI_BROWSER") == "1":
     import playwright.sync_api  # noqa: F401 missing, it is an error and not a reason to skip
 
+LONG = 300.0  # seconds that only a hang takes, however busy the machine is
+# Nothing is given up for want of time.
+PATIENT = {"workers": 1, "timeout": LONG, "decode_timeout": LONG}
 QUICK = {"samples": 4, "widths": (8,), "latent_size": 4, "batch_size": 32, "device": "cpu", "random_state": 0}
 BROWSERS = ("chromium", "google-chrome")
 WITHOUT_SANDBOX = ["--no-sandbox"]  # containers run it as root
@@ -76,15 +79,15 @@ def running(path, **settings):
     from dissensus.serve.settings import ServeSettings
 
     listening, ready = listen("127.0.0.1", 0), threading.Event()
-    server = Server(Service(path, ServeSettings(workers=1, **settings)), ready.set)
+    server = Server(Service(path, ServeSettings(**{**PATIENT, **settings})), ready.set)
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
     thread.start()
     try:
-        assert ready.wait(60)
+        assert ready.wait(LONG)
         yield f"http://127.0.0.1:{listening.getsockname()[1]}"
     finally:
         server.should_exit = True
-        thread.join(30)
+        thread.join(LONG)
 
 
 @pytest.fixture(scope="session")
@@ -124,7 +127,7 @@ def without_browser(reason):
 def browser():
     from playwright.sync_api import Error, expect, sync_playwright
 
-    expect.set_options(timeout=15_000)  # a busy machine takes its time
+    expect.set_options(timeout=1000 * LONG)
     with sync_playwright() as playwright:
         path = next(filter(None, map(shutil.which, BROWSERS)), None) or playwright.chromium.executable_path
         if not Path(path).exists():
@@ -143,7 +146,7 @@ class Visit:
     def __init__(self, page, address):
         self.page, self.address = page, address
         self.errors, self.asked = [], []
-        page.set_default_timeout(15_000)
+        page.set_default_timeout(1000 * LONG)
         page.on("console", lambda message: message.type == "error" and self.errors.append(message.text))
         page.on("pageerror", lambda error: self.errors.append(str(error)))
         page.on("request", lambda request: self.asked.append(request.url))

@@ -135,8 +135,9 @@ def test_another_gate_is_asked_about_the_same_inputs(visit, clothes, file):
     seen = visit().ready()
     choice = seen.page.get_by_label("Gate", exact=True)
     seen.choose(file("a.png", clothes[0]))
-    choice.select_option("clothes-again")
-    seen.page.wait_for_event("requestfinished", lambda request: "/score?gate=clothes-again" in request.url)
+    again = lambda request: "/score?gate=clothes-again" in request.url  # noqa: E731
+    with seen.page.expect_event("requestfinished", again):
+        choice.select_option("clothes-again")
     seen.answered(1)
     choice.select_option("measurements")
     expect(seen.page.locator(".card")).to_have_count(0)  # it takes no pictures

@@ -25,8 +25,9 @@ from dissensus.bench.panel.inputs import Inputs, Purpose, Sizes
 from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.sets import InlierSet
 from dissensus.bench.progress import DECODING, TRAINING
-from dissensus.likelihood import input_statistics, likelihood_regret, log_likelihoods, noise_floor
+from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
+from dissensus.models.vae import likelihood_regret
 from dissensus.posterior import SamplingSettings, WeightDraws, load_draw, sample_posterior
 from dissensus.seeding import stream_seed
 

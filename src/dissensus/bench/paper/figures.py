@@ -116,7 +116,7 @@ def _histograms(methods: Mapping[str, Scores], title: str) -> Figure:
         ):
             axes.hist(values, bins=bins, color=colour, alpha=0.55, label=label)
         axes.set_ylabel("inputs")
-        axes.legend(frameon=False)
+        axes.legend(loc="best", frameon=False)
     right.set_xscale("log")
     left.set(title="LL", xlabel="log p(x) in nats")
     right.set(title="BVAE₂", xlabel="disagreement, −log(1 − 1/ESS)")

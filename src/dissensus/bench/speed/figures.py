@@ -101,7 +101,7 @@ def _growth(record: Record) -> Figure:
         axes.set_xscale("log", base=2)
         axes.set(yscale="log", xlabel="times the smallest")
         _at_least_a_decade(axes)
-        axes.legend(frameon=False, fontsize=8, labelcolor=INK)
+        axes.legend(loc="best", frameon=False, fontsize=8, labelcolor=INK)
     return figure
 
 

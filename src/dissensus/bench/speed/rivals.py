@@ -19,7 +19,7 @@ from dissensus.bench.speed.timing import median, seconds
 from dissensus.bench.speed.training import our_epochs, straightforward_process
 from dissensus.bench.speed.worker import Worker
 from dissensus.likelihood import log_likelihoods
-from dissensus.models.vae_scorer import CPU_VECTOR_ROWS
+from dissensus.models.vae.scorer import CPU_VECTOR_ROWS
 from dissensus.side_by_side import side_by_side
 
 __all__ = ["measure_rivals"]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from dissensus.likelihood.matrix import MakeScorer
 from dissensus.models import Inferred
-from dissensus.models.vae_scorer import ReferenceScorer, compiled_scorer, tile_scorer
+from dissensus.models.vae.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
 __all__ = ["scoring_paths"]
 

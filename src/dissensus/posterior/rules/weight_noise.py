@@ -24,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
-from dissensus.models.convolutional import Deconvolution
+from dissensus.models.vae.convolutional import Deconvolution
 from dissensus.posterior.flat import FlatParameters
 
 __all__ = ["WeightNoise"]

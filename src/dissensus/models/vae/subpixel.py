@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from dissensus.models.convolutional import ConvolutionalDecoder
+from dissensus.models.vae.convolutional import ConvolutionalDecoder
 
 __all__ = ["SubpixelDecoder"]
 

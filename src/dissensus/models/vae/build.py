@@ -9,12 +9,12 @@ import torch
 from torch import nn
 
 from dissensus.errors import SettingsError
-from dissensus.models.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
 from dissensus.models.initialisation import initialise
-from dissensus.models.mlp import MLPDecoder, MLPEncoder
 from dissensus.models.observation import ObservationModel, observation_from_config
 from dissensus.models.observation import observation as find_observation
-from dissensus.models.vae import VAE
+from dissensus.models.vae.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
+from dissensus.models.vae.mlp import MLPDecoder, MLPEncoder
+from dissensus.models.vae.model import VAE
 
 __all__ = ["architecture_config", "build_vae", "parameter_shapes", "vae_from_config"]
 
@@ -146,14 +146,14 @@ def vae_from_config(
     )
 
 
-def parameter_shapes(config: Mapping[str, Any]) -> tuple[Shapes, Shapes] | None:
-    """Names and shapes of the encoder's and the decoder's weights, without taking memory for them.
+def parameter_shapes(config: Mapping[str, Any]) -> dict[str, Shapes] | None:
+    """Names and shapes of the weights of each part, without taking memory for them.
 
     ``None`` for custom networks: only their modules know.
 
     >>> model = {"kind": "mlp", "input_shape": [3], "latent_size": 1, "widths": [10**9]}
     >>> shapes = parameter_shapes(model | {"observation": {"name": "bernoulli"}})
-    >>> shapes[0]["layers.0.weight"]
+    >>> shapes["encoder"]["layers.0.weight"]
     (1000000000, 3)
     """
     _check_kind(config.get("kind"))
@@ -163,10 +163,10 @@ def parameter_shapes(config: Mapping[str, Any]) -> tuple[Shapes, Shapes] | None:
     model = observation_from_config(config["observation"])
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
         networks = _networks(shape, config["latent_size"], model, config["widths"], config.get("hidden"))
-    encoder, decoder = (
-        {name: tuple(weight.shape) for name, weight in network.named_parameters()} for network in networks
-    )
-    return encoder, decoder
+    return {
+        part: {name: tuple(weight.shape) for name, weight in network.named_parameters()}
+        for part, network in zip(("encoder", "decoder"), networks, strict=True)
+    }
 
 
 def _check_kind(kind: object) -> None:

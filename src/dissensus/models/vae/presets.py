@@ -9,9 +9,9 @@ from types import MappingProxyType
 import torch
 
 from dissensus.errors import SettingsError
-from dissensus.models.build import build_vae
 from dissensus.models.observation import Bernoulli, ObservationModel
-from dissensus.models.vae import VAE
+from dissensus.models.vae.build import build_vae
+from dissensus.models.vae.model import VAE
 
 __all__ = ["PAPER_TRAINING", "PRESETS", "Preset", "preset"]
 

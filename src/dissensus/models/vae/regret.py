@@ -18,9 +18,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import SettingsError
-from dissensus.models import VAE
 from dissensus.models.inputs import unit_scale
-from dissensus.models.vae import LOG_STD_RANGE
+from dissensus.models.vae.model import LOG_STD_RANGE, VAE
 from dissensus.seeding import torch_stream
 from dissensus.side_by_side import side_by_side
 from dissensus.tiles import filled, slices, tile_ranges

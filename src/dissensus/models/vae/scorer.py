@@ -8,13 +8,13 @@ import torch
 from torch import Tensor
 
 from dissensus.models.contract import Inferred, PlainScorer, Scorer
-from dissensus.models.half_precision import ReducedScorer
 from dissensus.models.importance import ImportanceSamples, importance_log_likelihood, importance_samples
+from dissensus.models.vae.half_precision import ReducedScorer
 
 if TYPE_CHECKING:
-    from dissensus.models.vae import VAE
+    from dissensus.models.vae.model import VAE
 
-__all__ = ["ReferenceScorer", "compiled_scorer", "tile_scorer", "tile_shape"]
+__all__ = ["ReferenceScorer", "compiled_scorer", "inputs_at_once", "samples_at_once", "tile_scorer"]
 
 # Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
 # one image are about as fast as over many, and one image asked about alone then costs no more than in a
@@ -26,19 +26,20 @@ CPU_VECTOR_ROWS = 256
 CPU_IMAGE_SAMPLES = 64
 
 
-def tile_shape(vae: VAE, device: torch.device, K: int) -> tuple[int, int]:
-    """How many inputs, and how many samples of each, are decoded in one call.
-
-    Every call has about equally many of the K samples.
-    """
+def inputs_at_once(vae: VAE, device: torch.device, K: int) -> int:
+    """How many inputs, with K samples each, are decoded in one call."""
     if device.type != "cpu":
-        rows = samples = GPU_ROWS
-    elif len(vae.input_shape) == 1:
-        rows = samples = CPU_VECTOR_ROWS
+        return max(1, GPU_ROWS // K)
+    return max(1, (CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_ROWS) // K)
+
+
+def samples_at_once(vae: VAE, device: torch.device, K: int) -> int:
+    """How many of an input's K samples are decoded in one call: about equally many in each."""
+    if device.type != "cpu":
+        most = GPU_ROWS
     else:
-        rows, samples = CPU_IMAGE_ROWS, CPU_IMAGE_SAMPLES
-    calls = -(-K // samples)
-    return max(1, rows // K), -(-K // calls)
+        most = CPU_VECTOR_ROWS if len(vae.input_shape) == 1 else CPU_IMAGE_SAMPLES
+    return -(-K // -(-K // most))
 
 
 class ReferenceScorer(PlainScorer):
@@ -47,9 +48,9 @@ class ReferenceScorer(PlainScorer):
     Asked again about the very encodings that it was asked about before, it keeps to their samples.
     """
 
-    def __init__(self, vae: VAE, noise: Tensor) -> None:
-        super().__init__(vae, noise)
-        self.vae, self.at_once = vae, tile_shape(vae, noise.device, len(noise))
+    def __init__(self, vae: VAE, noise: Tensor, tile: int) -> None:
+        super().__init__(vae, noise, tile)
+        self.vae, self.at_once = vae, (tile, samples_at_once(vae, noise.device, len(noise)))
         self.sampled: tuple[Tensor, ImportanceSamples] | None = None
 
     def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
@@ -62,20 +63,20 @@ class ReferenceScorer(PlainScorer):
         )
 
 
-def tile_scorer(vae: VAE, noise: Tensor) -> Scorer:
+def tile_scorer(vae: VAE, noise: Tensor, tile: int) -> Scorer:
     """The fastest one for the network and the device that needs no compiler."""
-    return _scorer(vae, noise, compiled=False)
+    return _scorer(vae, noise, tile, compiled=False)
 
 
-def compiled_scorer(vae: VAE, noise: Tensor) -> Scorer:
+def compiled_scorer(vae: VAE, noise: Tensor, tile: int) -> Scorer:
     """The same through torch's compiler, for large matrices on a GPU.
 
     Twice to three times as fast, after ten seconds for the first tile of a process.
     """
-    return _scorer(vae, noise, compiled=True)
+    return _scorer(vae, noise, tile, compiled=True)
 
 
-def _scorer(vae: VAE, noise: Tensor, *, compiled: bool) -> Scorer:
-    if noise.is_cuda and ReducedScorer.fits(vae):
+def _scorer(vae: VAE, noise: Tensor, tile: int, *, compiled: bool) -> Scorer:
+    if noise.is_cuda and tile > 1 and ReducedScorer.fits(vae):
         return ReducedScorer(vae, noise, compiled=compiled)
-    return ReferenceScorer(vae, noise)
+    return ReferenceScorer(vae, noise, tile)

@@ -15,13 +15,18 @@ import torch
 from torch import Tensor
 
 from dissensus.models.contract import Inferred
-from dissensus.models.convolutional import ConvolutionalDecoder
-from dissensus.models.importance import from_log_weights, importance_log_likelihood, importance_samples
-from dissensus.models.subpixel import SubpixelDecoder
+from dissensus.models.importance import (
+    from_log_weights,
+    importance_log_likelihood,
+    importance_samples,
+    log_prior_over_q,
+)
+from dissensus.models.vae.convolutional import ConvolutionalDecoder
+from dissensus.models.vae.subpixel import SubpixelDecoder
 from dissensus.seeding import torch_stream
 
 if TYPE_CHECKING:
-    from dissensus.models.vae import VAE
+    from dissensus.models.vae.model import VAE
 
 __all__ = ["TOLERANCE", "ReducedScorer"]
 
@@ -72,7 +77,7 @@ class ReducedScorer:
     def __call__(self, x: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         """log p̂ (n,) in float64 and its Monte-Carlo error (n,) of inputs x (n, *S)."""
         x, (mean, log_std) = self.vae.read(x), inferred
-        if not self.expected:
+        if not self.expected or mean.ndim == 3:  # a mixture of proposals is worked on in single precision
             return importance_log_likelihood(
                 self.vae.log_prob, x, importance_samples(mean, log_std, self.noise)
             )
@@ -91,9 +96,7 @@ def _score(
     repeated = x[:, None].expand(inputs, samples, *x.shape[1:]).reshape(shape)
     parameters = parameters.reshape(len(repeated), observation.parameters_per_dimension, *x.shape[1:])
     log_p = observation.log_prob(repeated, parameters).view(inputs, samples)
-    # (z − mean)/σ is the noise itself.
-    log_q = noise.double().square() / 2 + log_std.double()[:, None]
-    return from_log_weights(log_p + (log_q - z.double().square() / 2).sum(-1))
+    return from_log_weights(log_p + log_prior_over_q(z, mean[:, None], log_std[:, None], noise))
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import torch
 from torch import Tensor, nn
@@ -16,7 +16,7 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel
-from dissensus.models.vae_scorer import tile_scorer, tile_shape
+from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
 
@@ -64,7 +64,6 @@ class VAE(LatentModel):
     """
 
     inference = ("encoder",)
-    explained_by: ClassVar[Literal["terms", "occlusion"]] = "terms"
     observed = OBSERVED
 
     def __init__(
@@ -94,6 +93,11 @@ class VAE(LatentModel):
         _refuse_batch_dependence(decoder, "decoder")
         self._dry_run()
 
+    @property
+    def explained_by(self) -> Literal["terms", "occlusion"]:
+        """Of pixels the terms; of a row's few columns, one absurd value would pull all others along."""
+        return "terms" if len(self.input_shape) == 3 else "occlusion"
+
     def parts(self) -> dict[str, nn.Module]:
         """Decoder and encoder."""
         return {"decoder": self.decoder, "encoder": self.encoder}
@@ -118,13 +122,18 @@ class VAE(LatentModel):
     def log_likelihood(self, x: Tensor, noise: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
         """log p̂(x) (N,) by importance sampling from q(z|x), and its Monte-Carlo error (N,)."""
         mean, log_std = inferred
-        at_once = tile_shape(self, noise.device, len(noise))
+        at_once = (len(x), samples_at_once(self, noise.device, len(noise)))
         samples = importance_samples(mean, log_std, noise)
         return importance_log_likelihood(self.log_prob, unit_scale(x), samples, at_once=at_once)
 
+    def pooled(self, inferred: Sequence[Inferred]) -> Inferred:
+        """Means and log σ of all encoders (N, E, Z): q(z|x, D) is the even mixture of their normals."""
+        means, log_stds = zip(*inferred, strict=True)
+        return torch.stack(means, dim=1), torch.stack(log_stds, dim=1)
+
     def tile(self, device: torch.device, samples: int) -> int:
         """As many inputs as make a call of the decoder worth its while."""
-        return tile_shape(self, device, samples)[0]
+        return inputs_at_once(self, device, samples)
 
     def observed_tile(self, device: torch.device) -> int:
         """Of images few, as a single one pays for a whole tile: with 64 it would take 2.4 times as long."""
@@ -132,9 +141,9 @@ class VAE(LatentModel):
             return 4096
         return 64 if len(self.input_shape) == 1 else 8
 
-    def scorer(self, noise: Tensor) -> Scorer:
+    def scorer(self, noise: Tensor, tile: int) -> Scorer:
         """Half precision on a GPU where the networks bear it, the plain one elsewhere."""
-        return tile_scorer(self, noise)
+        return tile_scorer(self, noise, tile)
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
         """What one decoding at z = μ_z tells: see :data:`OBSERVED`, and the places' own terms."""
@@ -191,10 +200,17 @@ class VAE(LatentModel):
         return log_p - kl_terms.sum(1, dtype=torch.float64)
 
     def config(self) -> dict[str, Any]:
-        """What :func:`dissensus.models.architecture_config` says of it."""
-        from dissensus.models.build import architecture_config
+        """What :func:`dissensus.models.architecture_config` says."""
+        from dissensus.models.vae.build import architecture_config
 
         return architecture_config(self)
+
+    @classmethod
+    def from_config(cls, config: Mapping[str, Any]) -> VAE:
+        """The inverse of :meth:`config`, for networks that this package made."""
+        from dissensus.models.vae.build import vae_from_config
+
+        return vae_from_config(config)
 
     def forward(self, x: Tensor, noise: Tensor) -> Tensor:
         """The same as :meth:`elbo`."""
@@ -203,6 +219,8 @@ class VAE(LatentModel):
     @torch.no_grad()
     def _dry_run(self) -> None:
         """Run zeros through both networks, two rows and then three, and check what comes out."""
+        if any(parameter.is_meta for parameter in self.parameters()):
+            return  # there is nothing to run
         two, three = (self._outputs_on_zeros(rows) for rows in (2, 3))
         for output, longer in zip(two, three, strict=True):
             if not torch.allclose(output, longer[:2], rtol=1e-3, atol=1e-4):

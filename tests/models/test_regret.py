@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from dissensus.errors import SettingsError
-from dissensus.likelihood import likelihood_regret
 from dissensus.models import VAE, Gaussian
+from dissensus.models.vae import likelihood_regret
 
 SCALE = 0.5
 LOADING = torch.tensor([[1.0, 0.0], [0.0, 2.0], [0.0, 0.0]])  # orthogonal: the best posterior is factorised
