@@ -9,12 +9,12 @@ def test_as_published_is_what_the_paper_says():
     preset = PRESETS["as-published"]
     first, second = preset.sampling("bvae1"), preset.sampling("bvae2")
     for settings in (first, second):
-        assert settings.decoder.step_size == 1e-3
-        assert settings.decoder.momentum_decay == 0.05
+        assert settings.rule.step_size == 1e-3
+        assert settings.rule.momentum_decay == 0.05
         assert (settings.burn_in, settings.thinning) == (1, 1)
         assert (settings.hyperprior.shape, settings.hyperprior.rate) == (1.0, 1.0)
-    assert first.encoder.learning_rate == 1e-3
-    assert second.encoder == second.decoder
+    assert first.inference.learning_rate == 1e-3
+    assert second.inference is None
     assert preset.sampling("vaes").draws == 5
 
 

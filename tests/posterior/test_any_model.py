@@ -1,6 +1,8 @@
 """Every posterior on models without an encoder, and chains that are fitted apart."""
 
 import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from dissensus.posterior import (
     SGHMC,
     Adam,
     GammaHyperprior,
+    Rule,
     SamplingSettings,
     Variational,
     join_draws,
@@ -131,11 +134,11 @@ def test_an_error_names_the_parts_as_the_model_does(rows):
 NAMES = ("sghmc", "cyclical-sghmc", "sgld", "ensemble", "swag", "variational")
 
 
-@pytest.fixture(params=[1, 2, 3], ids=lambda cores: f"{cores} cores")
-def cores(request):
+@pytest.fixture
+def threads():
+    """Lets a test set how many threads torch has."""
     before = torch.get_num_threads()
-    torch.set_num_threads(request.param)
-    yield request.param
+    yield torch.set_num_threads
     torch.set_num_threads(before)
 
 
@@ -163,31 +166,30 @@ def picture_vae():
     return build_vae((1, 8, 8), latent_size=3, widths=(8,), generator=torch.Generator().manual_seed(1))
 
 
-ONE_CORE = {}
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_chains_of_long_steps_depend_neither_on_others_nor_on_the_cores(
-    pictures, picture_vae, name, cores, monkeypatch
+    pictures, picture_vae, name, threads, monkeypatch
 ):
     """Steps so long that a batch is divided: 25 rows, unevenly."""
     monkeypatch.setattr(step_work, "LEAST_WORK", 0)
     monkeypatch.setattr(step_work, "LEAST_PICTURE_WORK", 0)
     settings = posterior_settings(name, epochs=6, draws=4, chains=2, batch_size=25)
-    together = sample_posterior(picture_vae, pictures, settings, seed=5, held_out=pictures[:4])
-    assert_same(apart(picture_vae, pictures, settings, seed=5), together)
-    if cores == 1:
-        ONE_CORE[name] = together
-    elif name in ONE_CORE:
-        assert_same(together, ONE_CORE[name])
+    found = []
+    for cores in (1, 2, 3, 4):
+        threads(cores)
+        found.append(sample_posterior(picture_vae, pictures, settings, seed=5, held_out=pictures[:4]))
+        assert_same(apart(picture_vae, pictures, settings, seed=5), found[-1])
+    for other in found[1:]:
+        assert_same(other, found[0])
 
 
 def test_a_chain_that_starts_again_beside_others_is_the_one_that_runs_alone(
-    pictures, picture_vae, monkeypatch
+    pictures, picture_vae, threads, monkeypatch
 ):
     """The catch-up runs a single chain, with its batches divided between the cores."""
     from dissensus.posterior import run
 
+    threads(2)
     monkeypatch.setattr(step_work, "LEAST_WORK", 0)
     settings = SamplingSettings.variant_1(SGHMC(0.02), epochs=4, burn_in=2, chains=2, batch_size=25)
     slow = sample_posterior(picture_vae, pictures, settings.slower(1), seed=5)
@@ -206,6 +208,49 @@ def test_a_chain_that_starts_again_beside_others_is_the_one_that_runs_alone(
     again = sample_posterior(picture_vae, pictures, alone, seed=5)
     assert [restart.chain for restart in again.diagnostics.restarts] == [1]
     assert_same(again, own[0])
+
+
+class NoState(NamedTuple):
+    """Nothing is carried from step to step."""
+
+
+@dataclass(frozen=True)
+class Langevin(Rule):
+    """A rule that says no more than it must."""
+
+    step_size: float
+
+    def init(self, weights):
+        return NoState()
+
+    def step_(self, state, weights, gradient, noise, adapt):
+        weights.sub_(gradient, alpha=self.step_size).add_(noise, alpha=(2 * self.step_size) ** 0.5)
+
+    def slower(self):
+        return replace(self, step_size=self.step_size / 2)
+
+    @classmethod
+    def on(cls, budget):
+        return cls(budget.step_size)
+
+
+def test_a_rule_of_one_s_own_finds_the_exact_posterior():
+    """N(x̄-like mean, 1/A) of one weight, as above, by plain Langevin steps on the whole of the data."""
+    random, sigma, prior = np.random.default_rng(0), 0.5, 3.0
+    z = random.normal(size=(40, 1))
+    y = z * random.normal(size=20) + sigma * random.normal(size=(40, 20))
+    precision = float((z**2).sum() / sigma**2 + prior)
+    settings = posterior_settings(Langevin(0.1 / precision), epochs=1500, draws=100, batch_size=40).with_(
+        hyperprior=GammaHyperprior(prior * 1e8, 1e8)
+    )
+    model = LinearGaussian(nn.Linear(1, 20, bias=False), 1, 20, scale=sigma)
+    data = torch.tensor(np.concatenate([z, y], axis=1), dtype=torch.float32)
+    draws = sample_posterior(model, data, settings, seed=0)
+    drawn = draws.parts["model"].stacks["layer.weight"][:, :, 0].double().numpy()
+    away = (drawn - (z.T @ y / sigma**2 / precision)) * precision**0.5
+    # Steps of h = 0.1/A on a quadratic have 1/(1 − hA/2) times the variance.
+    assert away.mean() == pytest.approx(0, abs=0.15)
+    assert away.var() == pytest.approx(1 / 0.95, rel=0.15)
 
 
 class TwiceUsed(nn.Module):

@@ -14,7 +14,7 @@ from dissensus.posterior.engines.divided import DividedEngine
 from dissensus.posterior.engines.threaded import ThreadedEngine
 
 
-@pytest.fixture(params=[2, 3], ids=lambda cores: f"{cores} cores")
+@pytest.fixture(params=[2, 3, 4], ids=lambda cores: f"{cores} cores")
 def cores(request):
     before = torch.get_num_threads()
     torch.set_num_threads(request.param)
@@ -140,3 +140,23 @@ def test_an_error_comes_out_and_leaves_nothing_behind(data, cores, where):
         engine.run_epoch(1)
     assert threading.active_count() == before
     assert torch.get_num_threads() == cores
+
+
+def test_an_error_in_one_of_several_chains_ends_all_helping_threads(data):
+    before = torch.get_num_threads()
+    torch.set_num_threads(4)
+    try:
+        chains = chains_of(data, SETTINGS["two chains"])
+        engine = ThreadedEngine(chains)
+        assert [len(chain.copies) for chain in engine.chains] == [1, 1]
+
+        def fail(*share):
+            raise RuntimeError("lost")
+
+        engine.chains[1].copies[0][1].backward = fail
+        running = threading.active_count()
+        with pytest.raises(RuntimeError, match="lost"):
+            engine.run_epoch(1)
+        assert threading.active_count() == running
+    finally:
+        torch.set_num_threads(before)

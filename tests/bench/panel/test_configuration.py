@@ -13,6 +13,7 @@ from dissensus.bench.panel.configuration import (
     with_posterior,
 )
 from dissensus.bench.panel.scores import PANEL_SCORES
+from dissensus.detector.posterior import sampling_settings
 from dissensus.errors import SettingsError
 
 
@@ -22,7 +23,7 @@ def test_what_is_recommended_is_what_the_detector_does_by_default():
         assert getattr(RECOMMENDED, name) == defaults[name], name
     assert RECOMMENDED.score in PANEL_SCORES
     own = RECOMMENDED.sampling(48_000)
-    assert own == BayesianVAE()._sampling_settings(48_000)
+    assert own == sampling_settings(BayesianVAE(), 48_000)
 
 
 def test_every_posterior_changes_nothing_else():

@@ -49,7 +49,7 @@ def test_records_hold_all_that_is_promised(tmp_path):
     assert record["n_in"] == record["n_out"] == 12
     assert record["quick"] is True
     assert set(record["other_scores"]) == {"kl", "entropy", "std", "mean-ll", "ess-with-ties"}
-    assert record["settings"]["bvae1"]["sampling"]["decoder"]["step_size"] == 1e-3
+    assert record["settings"]["bvae1"]["sampling"]["rule"]["step_size"] == 1e-3
     assert (tmp_path / record["matrices"]["bvae1"]).exists()
     assert record["environment"]["versions"]["torch"]
     scores = read_scores(tmp_path, record)

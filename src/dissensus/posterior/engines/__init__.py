@@ -28,7 +28,8 @@ class Engine(Protocol):
 def engine_for(chains: Sequence[Chain]) -> Engine:
     """The fastest engine for the chains and the device they are on."""
     if chains[0].data.is_cuda:
-        return CapturedEngine(chains) if chains[0].model.capturable else EagerEngine(chains)
+        recordable = all(chain.model.capturable for chain in chains)
+        return CapturedEngine(chains) if recordable else EagerEngine(chains)
     for engine in (ThreadedEngine, DividedEngine):
         if engine.pays(chains):
             return engine(chains)
