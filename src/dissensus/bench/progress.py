@@ -1,19 +1,10 @@
-"""A progress bar over known work, whose time left is an honest one: work left over the speed so far."""
+"""The bar of a benchmark: its pieces of work by what they cost, and a line for each that is done."""
 
 from __future__ import annotations
 
-from types import TracebackType
-from typing import Self
-
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    Progress,
-    TaskProgressColumn,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
+
+from dissensus.progress import WorkBar
 
 __all__ = ["DECODING", "TRAINING", "WorkProgress"]
 
@@ -22,46 +13,25 @@ TRAINING = 6.0
 DECODING = 1.0
 
 
-class WorkProgress:
+class WorkProgress(WorkBar):
     """Counts units of work; finished pieces are lines of their own, which also reach a log file."""
 
     def __init__(self, console: Console, total: float) -> None:
-        self.console = console
-        self._done = 0.0
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("left:"),
-            TimeRemainingColumn(),
-            console=console,
-            speed_estimate_period=600,  # seconds; training and scoring alternate, so look back over both
-        )
-        self._task = self._bar.add_task("starting", total=total)
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._bar.stop()
+        super().__init__(console, total)
+        self._finished, self._now = 0.0, 0.0
 
     def begin(self, what: str) -> None:
         """Says what is being worked on."""
-        self._bar.update(self._task, description=what)
+        self.show(self._now, what=what)
 
     def advance(self, work: float) -> None:
         """Some of the current piece is done."""
-        self._bar.advance(self._task, work)
+        self._now += work
+        self.show(self._now)
 
     def finish(self, work: float, line: str) -> None:
         """A piece that was foretold as ``work`` is done, whatever was counted for it on the way."""
-        self._done += work
-        self._bar.update(self._task, completed=self._done)
+        self._finished += work
+        self._now = self._finished
+        self.show(self._now)
         self.console.print(line, highlight=False)

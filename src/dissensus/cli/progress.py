@@ -1,17 +1,14 @@
-"""One bar over all stages of a piece of work, with an honest time left: work left over the speed so far."""
+"""The bars of the commands: one over all stages of a piece of work, and one for downloads."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from dissensus.cli.console import messages
+from dissensus.progress import ShownBar, WorkBar
 
 if TYPE_CHECKING:
-    from rich.progress import Progress
-
     from dissensus.detector import BayesianVAE
 
 __all__ = ["Downloads", "StageProgress", "fit_work"]
@@ -32,48 +29,18 @@ def fit_work(gate: BayesianVAE, rows: int) -> dict[str, float]:
     }
 
 
-class _Shown:
-    """A bar that is there as long as its ``with`` block."""
-
-    _bar: Progress
-
-    def __enter__(self) -> Self:
-        self._bar.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._bar.stop()
-
-
-class StageProgress(_Shown):
+class StageProgress(WorkBar):
     """A callback ``(stage, done, total)`` that draws a bar on stderr, if that is a terminal.
 
-    ``work`` says how much each stage is worth, in the order they come. Work that an earlier run has done
-    counts for the bar but not for the speed.
+    ``work`` says how much each stage is worth, in the order they come.
     """
 
     def __init__(self, work: Mapping[str, float], *, quiet: bool = False) -> None:
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
         self.last: tuple[str, int, int] | None = None
         self._work = dict(work)
-        self._whole = sum(self._work.values()) or 1.0
-        self._began: tuple[float, float] | None = None  # when, and at which share of the work
         console = messages()
-        self._bar = Progress(
-            TextColumn("{task.description:<12}"),
-            TextColumn("{task.fields[detail]:>12}"),
-            BarColumn(),
-            TaskProgressColumn(),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[left]}"),
-            console=console,
-            transient=True,
-            disable=quiet or not console.is_terminal,
-        )
-        self._task = self._bar.add_task("starting", total=1.0, detail="", left="")
+        silent = quiet or not console.is_terminal
+        super().__init__(console, sum(self._work.values()), transient=True, quiet=silent)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Some of a stage is done."""
@@ -83,27 +50,11 @@ class StageProgress(_Shown):
             if name == stage:
                 break
             before += work
-        share = (before + self._work.get(stage, 0.0) * done / max(total, 1)) / self._whole
-        self._bar.update(
-            self._task,
-            completed=share,
-            description=stage,
-            detail=f"{done}/{total}" if stage == "sampling" else "",
-            left=self._time_left(share),
-        )
-
-    def _time_left(self, share: float) -> str:
-        now = time.monotonic()
-        if self._began is None:
-            self._began = now, share
-        began, first = self._began
-        if share <= first or share >= 1:
-            return ""
-        seconds = round((now - began) * (1 - share) / (share - first))
-        return f"about {seconds // 60}:{seconds % 60:02d} left"
+        detail = f"{done}/{total}" if stage == "sampling" else ""
+        self.show(before + self._work.get(stage, 0.0) * done / max(total, 1), what=stage, detail=detail)
 
 
-class Downloads(_Shown):
+class Downloads(ShownBar):
     """A callback ``(file, received, expected)`` for downloads, drawn on stderr if that is a terminal."""
 
     def __init__(self, *, quiet: bool = False) -> None:
