@@ -8,7 +8,9 @@ from dissensus.torch_threads import LEAST_WORK, threads_for
 __all__ = ["batch_shares", "step_outweighs_python", "watching_threads"]
 
 LEAST_PICTURE_WORK = 1_000_000  # weights × pictures; convolutions use each weight many times
-SHARES = 4  # of a batch of much work: each brings a gradient to be added to the others
+# Of a batch of much work. Each brings a gradient to be added to the others, and smaller batches are less work
+# a call: with four of them, a step of two chains on two cores takes a tenth longer.
+SHARES = 2
 
 
 def batch_shares(model: GenerativeModel, batch_size: int) -> int:
