@@ -153,7 +153,7 @@ def test_an_error_in_one_of_several_chains_ends_all_helping_threads(data):
         def fail(*share):
             raise RuntimeError("lost")
 
-        engine.chains[1].copies[0][1].backward = fail
+        engine.chains[1].copies[0][-1].backward = fail
         running = threading.active_count()
         with pytest.raises(RuntimeError, match="lost"):
             engine.run_epoch(1)
