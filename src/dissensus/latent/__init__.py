@@ -1,4 +1,4 @@
-"""Is a point z of a latent space unlike the data? For any decoder draws; higher = more so."""
+"""Is a point z of a latent space unlike the data? For the draws of any latent model; higher = more so."""
 
 from dissensus.latent.aggregated_posterior import aggregated_posterior
 from dissensus.latent.annulus import annulus

@@ -1,4 +1,4 @@
-"""What a latent point stands for when there are many decoders: samples from their mixture."""
+"""What a latent point stands for when there are many draws: samples from their mixture."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def mixture_samples(
 
     .. math:: x \sim p(x|z, \mathcal D) = \frac{1}{M} \sum_m p(x|z, \theta_m)
 
-    Each input picks one of the M draws at random, then an x from that decoder's observation model.
+    Each input picks one of the M draws at random, then an x from p(x|z) under that draw.
     """
     if inputs < 1:
         raise SettingsError(f"inputs must be at least 1, got {inputs}")
