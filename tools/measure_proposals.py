@@ -1,6 +1,6 @@
 """What the paper's mixture of proposals changes: AUROC and Monte-Carlo error beside each draw's own encoder.
 
-``python tools/measure_proposals.py RECORD.json``: variant 2 on 2,000 pictures each of Fashion-MNIST and SVHN,
+``python tools/measure_proposals.py RECORD.json``: variant 2 on 1,500 pictures each of Fashion-MNIST and SVHN,
 asked about MNIST and CIFAR-10, both ways on the same draws. Data are found as by ``dissensus fit``.
 """
 
@@ -17,7 +17,7 @@ from dissensus.evaluation import auroc, environment, write_record
 from dissensus.scores import SCORES
 
 PAIRS = (("fashion-mnist", "mnist"), ("svhn", "cifar10"))
-TRAINING, ASKED, SEED = 2000, 500, 0
+TRAINING, ASKED, SEED = 1500, 300, 0
 SHOWN = ("ess", "kl", "std", "mixture-ll")
 
 
