@@ -35,7 +35,7 @@ def test_a_sum_comes_back_from_a_folder(fitted, inputs, kind, tmp_path):
 
 
 def test_a_few_dozen_pictures_do_not_blind_a_gate(quick):
-    """Noise, flat and inverted pictures, of which a density fitted on a dozen inliers flagged none."""
+    """Noise and flat pictures are flagged, and unseen ones of the same kind seldom."""
     rng = np.random.default_rng(0)
     waves = np.sin(np.arange(16) / 2 + rng.uniform(0, 6, (270, 16, 1))) + 0.3 * rng.normal(size=(270, 16, 16))
     pictures = (110 + 50 * waves).clip(0, 255).astype(np.uint8)
@@ -46,7 +46,7 @@ def test_a_few_dozen_pictures_do_not_blind_a_gate(quick):
 
 
 def test_breast_cancer_is_told_from_healthy_tissue():
-    """What the example shows, with the seed that was worst by density (.64)."""
+    """The split of the example, at the default settings and seed."""
     data = load_breast_cancer()
     benign, malignant = data.data[data.target == 1], data.data[data.target != 1]
     train, unseen = train_test_split(benign, test_size=0.2, random_state=0)
