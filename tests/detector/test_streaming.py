@@ -76,7 +76,7 @@ def peak():  # in MB
 torch.set_num_threads(1)
 warnings.simplefilter("ignore")
 folder = Path(sys.argv[1])
-for name, count in (("few", 8_192), ("many", 32_768)):
+for name, count in (("few", 16_384), ("many", 65_536)):
     rows = np.lib.format.open_memmap(folder / f"{name}.npy", "w+", np.float64, (count, 512))
     del rows  # a file of zeros that takes no room
 tiny = dict(latent_size=1, widths=(1,), draws=2, samples=1, epochs=2, device="cpu", examples=0)
@@ -100,10 +100,10 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     (few, at_few), (many, at_many), (again, at_once) = (
         map(float, line.split()) for line in output.splitlines()
     )
-    assert (few, many, again) == (8_192, 32_768, 32_768)
-    # The larger file holds 134 MB, a part of it 34.
-    assert at_many - at_few < 50
-    assert at_once - at_few < 50
+    assert (few, many, again) == (16_384, 65_536, 65_536)
+    # The larger file holds 201 MB more than the smaller, a part of either 34; the allocator keeps one or two.
+    assert at_many - at_few < 100
+    assert at_once - at_few < 100
 
 
 def test_a_wrong_way_to_meet_errors_is_refused(fitted, inputs):
