@@ -62,9 +62,7 @@ OnProgress = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
 
 NOISE_FLOOR_ROWS = 64
-LEARNT = (
-    10.0  # standard deviations: rows further out are scored as they are, but shown to networks as this far
-)
+LEARNT = 10.0  # deviations: rows further out are scored as they are, but shown to networks as this far
 LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
 
 
