@@ -9,7 +9,7 @@ import os
 import numpy as np
 
 from dissensus import BayesianVAE, load_sample
-from dissensus.data import digits
+from dissensus.inputs import digits
 from dissensus.inspection import assess
 from dissensus.report import write_gate_report
 

@@ -28,13 +28,13 @@ import dissensus.schedule
 dissensus.schedule.LEAST_EPOCHS, dissensus.schedule.LEAST_STEPS = 12, 1
 """
 SMALL = """
-import dataclasses, dissensus, dissensus.data
+import dataclasses, dissensus, dissensus.inputs
 def first(part, count):
     return dataclasses.replace(part, images=part.images[:count, ::2, ::2], labels=part.labels[:count])
 train, test = dissensus.load_sample()
 dissensus.load_sample = lambda: (first(train, 160), first(test, 100))
-all_digits = dissensus.data.digits()
-dissensus.data.digits = lambda: all_digits[:, ::2, ::2]
+all_digits = dissensus.inputs.digits()
+dissensus.inputs.digits = lambda: all_digits[:, ::2, ::2]
 """
 
 PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CHANGELOG.md"]

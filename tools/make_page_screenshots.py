@@ -15,7 +15,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from dissensus.data import digits, load_sample
+from dissensus.inputs import digits, load_sample
 from dissensus.serve.server import Server, listen
 from dissensus.serve.service import Service
 from dissensus.serve.settings import ServeSettings

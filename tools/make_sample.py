@@ -1,4 +1,4 @@
-"""Makes the embedded sample: src/dissensus/data/sample/fashion-mnist-7000.xz.
+"""Makes the embedded sample: src/dissensus/inputs/sample/fashion-mnist-7000.xz.
 
 Takes 600 images of each class of Fashion-MNIST's training set and 100 of each of its test set, chosen and
 ordered by SEED: the same pixels everywhere, and the same bytes wherever liblzma packs alike.
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dissensus.data import Dataset, load_dataset
+from dissensus.inputs import Dataset, load_dataset
 from dissensus.seeding import numpy_stream
 
 SEED = 0

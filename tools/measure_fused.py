@@ -20,11 +20,11 @@ from typing import Any
 
 import torch
 
-from dissensus.data import load_sample
 from dissensus.decisions import conformal_threshold
 from dissensus.demo import Demo, run_demo
 from dissensus.detector import BayesianVAE
 from dissensus.evaluation import auroc, environment, write_record
+from dissensus.inputs import load_sample
 from dissensus.scores import Fused, score
 
 COMPARED = ("kl", "waic", "whitened", "fused")

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dissensus import BayesianVAE
-from dissensus.data import load_dataset
 from dissensus.evaluation import auroc, environment, write_record
+from dissensus.inputs import load_dataset
 from dissensus.scores import SCORES
 
 PAIRS = (("fashion-mnist", "mnist"), ("svhn", "cifar10"))

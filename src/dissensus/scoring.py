@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
-from dissensus.data import InputStream
 from dissensus.decisions import DriftMonitor, check_discoveries_possible
 from dissensus.destination import Destination
 from dissensus.detector import BayesianVAE, OnProgress
 from dissensus.detector.streaming import decide_stream
 from dissensus.errors import DissensusError, OutputError
+from dissensus.inputs import InputStream
 from dissensus.lock import Claim
 from dissensus.outputs import (
     Format,

@@ -47,7 +47,7 @@ def test_mutated_gates_and_inputs_end_in_clear_errors_or_correct_results(fuzzing
     originals = fuzzing.originals.Originals(tmp_path / "kept")
     (tmp_path / "work").mkdir()
     before = fuzzing.running.tree(tmp_path / "kept")
-    # Bombs take seconds to make; tests/data has its own.
+    # Bombs take seconds to make; tests/inputs has its own.
     outcomes = [
         fuzzing.running.run_case(originals, number, tmp_path / "work")
         for number in range(20_000, 20_000 + CASES)

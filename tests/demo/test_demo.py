@@ -9,8 +9,8 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from dissensus import BayesianVAE
-from dissensus.data import MADE_UP
 from dissensus.demo import COLUMNS, demo_detector, demo_record, run, run_demo
+from dissensus.inputs import MADE_UP
 from dissensus.scores import score
 
 

@@ -6,11 +6,11 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import train_test_split
 
 from dissensus import BayesianVAE
-from dissensus.data import image_statistic_names, make_up
 from dissensus.detector.fused import FEW, FEW_LEADING, fused_score
 from dissensus.detector.parts import part_fractions, rows_for_calibration
 from dissensus.errors import CalibrationWarning
 from dissensus.evaluation import auroc
+from dissensus.inputs import image_statistic_names, make_up
 from dissensus.scores import SUM
 
 

@@ -10,11 +10,11 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from dissensus import BayesianVAE
-from dissensus.data import image_statistic_names, image_statistics, split
 from dissensus.detector.fused import DEPTH, FEW, LEADING, PARTS, fused_score, fused_statistics
 from dissensus.detector.parts import part_fractions
 from dissensus.errors import ArtifactError, CalibrationWarning
 from dissensus.evaluation import auroc
+from dissensus.inputs import image_statistic_names, image_statistics, split
 from dissensus.inspection import assess
 from dissensus.likelihood import input_statistics
 from dissensus.models import OBSERVED

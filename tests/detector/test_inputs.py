@@ -6,7 +6,7 @@ import torch
 from PIL import Image
 
 from dissensus import ImageFolder
-from dissensus.data import Dataset
+from dissensus.inputs import Dataset
 
 
 def write_pictures(folder, pictures):

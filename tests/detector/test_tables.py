@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianVAE
-from dissensus.data import TableFile
 from dissensus.errors import ArtifactError, DataError
+from dissensus.inputs import TableFile
 
 
 def write_table(path, rows=120, seed=0):

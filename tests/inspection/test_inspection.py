@@ -8,8 +8,8 @@ from PIL import Image
 from scipy.stats import binom
 
 from dissensus import BayesianVAE, inspection
-from dissensus.data import TableFile
 from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import TableFile
 from dissensus.inspection import Assessment, assess
 
 TINY = {"epochs": 4, "draws": 4, "samples": 4, "widths": (8,), "latent_size": 2, "batch_size": 16}

@@ -9,13 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from picture_bombs import jpeg_with_scans, png_with
 
-from dissensus.data.decoder_process import DecoderProcess
+from dissensus.inputs.decoder_process import DecoderProcess
 from dissensus.serve import decoders as decoders_module
 
 LONG = 600.0  # seconds that only a hang takes
 STUB = """
 import sys, time
-from dissensus.data import decoder_child
+from dissensus.inputs import decoder_child
 real = decoder_child.decode_image
 def decode(source, **options):
     if b"hang" in source.getvalue(): time.sleep(1e6)

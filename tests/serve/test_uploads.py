@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dissensus.data.image_file import decode_image
-from dissensus.data.picture_cost import picture_format
+from dissensus.inputs.image_file import decode_image
+from dissensus.inputs.picture_cost import picture_format
 from dissensus.serve.forms import Upload, file_name, parse_files
 from dissensus.serve.images import PictureReader
 from dissensus.serve.refusals import Refusal

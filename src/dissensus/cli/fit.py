@@ -190,7 +190,7 @@ def _open(
     quiet: bool,
 ) -> Any:
     """An array, or a table or folder that is read when it is fitted on."""
-    from dissensus.data import TableFile, is_table, open_inputs
+    from dissensus.inputs import TableFile, is_table, open_inputs
 
     if is_table(data) and size is None:
         return TableFile(data, id_column=id_column, drop=drop)

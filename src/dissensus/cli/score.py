@@ -20,8 +20,8 @@ from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
-    from dissensus.data import InputStream
     from dissensus.detector import BayesianVAE
+    from dissensus.inputs import InputStream
     from dissensus.scoring import Tally, Wish
 
 __all__ = ["Format", "score"]
@@ -164,7 +164,7 @@ def _gate_digest(gate: Path) -> str:
 
 def _state(data: str) -> str:
     """Tells inputs from others, and from what they were before somebody changed them."""
-    from dissensus.data import ImageFolder, is_pattern
+    from dissensus.inputs import ImageFolder, is_pattern
 
     if data == STDIN:
         return os.urandom(16).hex()  # the same bytes never come again

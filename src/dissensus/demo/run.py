@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import MADE_UP, digits, load_sample, make_up
 from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.inputs import MADE_UP, digits, load_sample, make_up
 from dissensus.seeding import numpy_stream
 
 __all__ = ["Demo", "demo_detector", "run_demo", "scoring_work"]

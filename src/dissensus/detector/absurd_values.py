@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data.standardiser import far_out
 from dissensus.errors import InputWarning
+from dissensus.inputs.standardiser import far_out
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dissensus.data.standardiser import FARTHEST
+from dissensus.inputs.standardiser import FARTHEST
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE

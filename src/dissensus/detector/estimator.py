@@ -19,8 +19,6 @@ from sklearn.utils.validation import check_is_fitted
 from torch import Tensor, nn
 
 from dissensus.artifact import read_artifact, write_artifact
-from dissensus.data import split
-from dissensus.data.standardiser import Standardiser
 from dissensus.decisions import (
     Alternative,
     BatchTest,
@@ -48,6 +46,8 @@ from dissensus.detector.statistic import make_score
 from dissensus.detector.streaming import decide_stream, open_stream
 from dissensus.errors import ArtifactError, DataError, DissensusError, brief
 from dissensus.explain import Examples, Explanation
+from dissensus.inputs import split
+from dissensus.inputs.standardiser import Standardiser
 from dissensus.likelihood import LogLikelihoods, Proposal, log_likelihoods, noise_floor
 from dissensus.models import VAE, ObservationModel, build_vae, observation
 from dissensus.models.inputs import to_tensor

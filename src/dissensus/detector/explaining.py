@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.data import image_suffixes
 from dissensus.decisions import conformal_p_values
 from dissensus.detector.measuring import measure
 from dissensus.detector.settings import find_device
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
+from dissensus.inputs import image_suffixes
 from dissensus.models.inputs import to_tensor
 from dissensus.scores import Fused
 

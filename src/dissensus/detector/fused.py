@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dissensus.data import image_statistic_names
 from dissensus.errors import ArtifactError
+from dissensus.inputs import image_statistic_names
 from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, SUM, Fused
 

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 from torch import Tensor
 
-from dissensus.data import (
+from dissensus.errors import DataError
+from dissensus.inputs import (
     ArrayStream,
     Chunk,
     Dataset,
@@ -27,7 +28,6 @@ from dissensus.data import (
     is_table,
     open_inputs,
 )
-from dissensus.errors import DataError
 
 __all__ = ["chunk_rows", "encoded", "scoring_batches", "training_array"]
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import image_statistics
 from dissensus.decisions import rounded
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
+from dissensus.inputs import image_statistics
 from dissensus.likelihood import input_statistics, keeps_bits
 from dissensus.models.inputs import to_tensor
 from dissensus.scores import FittedScore, Fused, Score

@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from torch import nn
 
 from dissensus.artifact import Artifact
-from dissensus.data import TableEncoder
-from dissensus.data.standardiser import Standardiser
 from dissensus.detector.card import model_card
 from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.fused import fused_from_config, fused_to_config
@@ -23,6 +21,8 @@ from dissensus.detector.statistic import FUSED, make_score
 from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples
+from dissensus.inputs import TableEncoder
+from dissensus.inputs.standardiser import Standardiser
 from dissensus.models import architecture_config, observation_from_config, vae_from_config
 from dissensus.scores import FittedScore, Fused, Score
 

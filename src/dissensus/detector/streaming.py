@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import (
+from dissensus.detector.inputs import chunk_rows, encoded
+from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import (
     ArrayStream,
     Chunk,
     ImageFolder,
@@ -24,8 +26,6 @@ from dissensus.data import (
     is_table,
     open_inputs,
 )
-from dissensus.detector.inputs import chunk_rows, encoded
-from dissensus.errors import DataError, SettingsError
 from dissensus.outputs import Row
 
 if TYPE_CHECKING:

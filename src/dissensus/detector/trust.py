@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dissensus.data.table_encoder import NumberColumn, TableEncoder
 from dissensus.errors import ArtifactError
+from dissensus.inputs.table_encoder import NumberColumn, TableEncoder
 from dissensus.models import GenerativeModel, parameter_shapes
 from dissensus.posterior import WeightDraws
 

@@ -10,8 +10,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
 
-from dissensus.data.tables import require_pyarrow
 from dissensus.destination import Destination
+from dissensus.inputs.tables import require_pyarrow
 from dissensus.outputs.rows import Row
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dissensus.data import SPECTRUM
+from dissensus.inputs import SPECTRUM
 
 if TYPE_CHECKING:
     from dissensus.explain import Standing

@@ -18,9 +18,9 @@ def input_complexity(matrix: ArrayLike, bits: ArrayLike) -> FloatArray:
     r"""Serrà et al. (2020): :math:`-\frac{1}{M} \sum_m \log p(x|θ_m) - L(x)`, in nats.
 
     L(x) is the length of the input under a lossless coder, ``bits`` (N,), from
-    :func:`dissensus.data.code_length`. A likelihood ratio between the model and the coder: simple inputs are
-    likely under any model, and this takes that away. It means what it says for discrete observation models
-    alone; a density or a cross entropy is not in units of the coder's nats.
+    :func:`dissensus.inputs.code_length`. A likelihood ratio between the model and the coder: simple inputs
+    are likely under any model, and this takes that away. It means what it says for discrete observation
+    models alone; a density or a cross entropy is not in units of the coder's nats.
 
     Shapes: (M, N), (N,) → (N,).
 

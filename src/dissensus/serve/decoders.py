@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data.decoder_process import (
+from dissensus.inputs.decoder_process import (
     DecoderLostError,
     DecoderProcess,
     DecoderStartError,

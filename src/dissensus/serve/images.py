@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data.chunks import as_pixels
-from dissensus.data.decoder_process import DecoderLostError, TookTooLongError
-from dissensus.data.image_file import decode_image
-from dissensus.data.picture_cost import LIGHT, CostlyPictureError, examine
 from dissensus.errors import DataError
+from dissensus.inputs.chunks import as_pixels
+from dissensus.inputs.decoder_process import DecoderLostError, TookTooLongError
+from dissensus.inputs.image_file import decode_image
+from dissensus.inputs.picture_cost import LIGHT, CostlyPictureError, examine
 from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:

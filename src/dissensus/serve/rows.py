@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import Table
-from dissensus.data.tables import is_number
+from dissensus.inputs import Table
+from dissensus.inputs.tables import is_number
 from dissensus.serve.refusals import Refusal, clear
 
 if TYPE_CHECKING:

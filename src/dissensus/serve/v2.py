@@ -9,8 +9,8 @@ from fastapi import APIRouter, Path, Request, Response
 from numpy.typing import NDArray
 
 from dissensus._version import __version__
-from dissensus.data import check_images
 from dissensus.errors import DataError
+from dissensus.inputs import check_images
 from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.schemas import InferResponse, ModelMetadata, Ready, ServerMetadata, refusals

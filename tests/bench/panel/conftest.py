@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dissensus.bench.panel import ablation, configuration, inputs, records, runner, selection
-from dissensus.data import Dataset
+from dissensus.inputs import Dataset
 from dissensus.models import build_vae
 from dissensus.seeding import numpy_stream
 

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from dissensus.bench.panel import ablation, records, runner, runs, scores
 from dissensus.bench.panel.command import bench_panel
 from dissensus.bench.panel.scores import FUSIONS, FusedScore
-from dissensus.data import MADE_UP
 from dissensus.errors import DivergenceError
+from dissensus.inputs import MADE_UP
 from dissensus.models.vae import likelihood_regret
 
 CHOSEN = ("--inliers", "mnist", "--posterior", "sghmc", "--posterior", "ensemble")

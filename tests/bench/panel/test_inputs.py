@@ -7,8 +7,8 @@ from dissensus.bench.panel import inputs as module
 from dissensus.bench.panel.inputs import FITTED_ON, FULL, QUICK, load_inputs
 from dissensus.bench.panel.runner import panel_sizes
 from dissensus.bench.panel.sets import INLIER_SETS, expand, kind_of
-from dissensus.data import MADE_UP, image_statistics
 from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import MADE_UP, image_statistics
 
 
 def images_of(inputs, section):

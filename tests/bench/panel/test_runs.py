@@ -11,8 +11,8 @@ from dissensus.bench.panel.run_result import load_result, save_result
 from dissensus.bench.panel.runner import panel_sizes
 from dissensus.bench.panel.runs import RunKey, execute
 from dissensus.bench.panel.sets import INLIER_SETS
-from dissensus.data import image_statistic_names
 from dissensus.errors import DataError
+from dissensus.inputs import image_statistic_names
 from dissensus.likelihood import input_statistics
 from dissensus.models.vae import likelihood_regret
 from dissensus.posterior import load_weights

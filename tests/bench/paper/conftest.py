@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dissensus.bench.paper import benchmarks, figures, latent, presets, runner, selection
-from dissensus.data import Dataset
+from dissensus.inputs import Dataset
 from dissensus.seeding import numpy_stream
 
 TINY_SIZES = benchmarks.Sizes(training=64, test=12, validation=8, typical=6)

@@ -3,8 +3,8 @@ import pytest
 import torch
 
 from dissensus.bench.paper.benchmarks import BENCHMARKS, GROUPS, Sizes, expand, load_inputs, load_training
-from dissensus.data import hold_out_classes
 from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import hold_out_classes
 
 SIZES = Sizes(training=64, test=12, validation=8, typical=6)
 

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from dissensus import BayesianVAE
-from dissensus.data import load_sample
+from dissensus.inputs import load_sample
 
 if os.environ.get("CI_BROWSER") == "1":
     import playwright.sync_api  # noqa: F401 missing, it is an error and not a reason to skip

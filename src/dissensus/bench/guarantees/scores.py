@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.data import digits, load_sample
 from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.inputs import digits, load_sample
 from dissensus.seeding import numpy_stream
 
 __all__ = ["SampleScores", "fitted_detector", "sample_scores"]

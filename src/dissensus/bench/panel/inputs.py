@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.bench.panel.sets import InlierSet
-from dissensus.data import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
 from dissensus.errors import DataError
+from dissensus.inputs import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from dissensus.data import MADE_UP
 from dissensus.errors import SettingsError
+from dissensus.inputs import MADE_UP
 
 __all__ = ["GROUPS", "INLIER_SETS", "WHOLE_SETS", "InlierSet", "Kind", "expand", "kind_of"]
 

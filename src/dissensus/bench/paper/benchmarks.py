@@ -11,8 +11,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.data import hold_out_classes, load_dataset
 from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import hold_out_classes, load_dataset
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream
 

@@ -14,8 +14,8 @@ from dissensus.bench.paper.benchmarks import BENCHMARKS
 from dissensus.bench.paper.methods import METHODS
 from dissensus.bench.paper.presets import PRESETS
 from dissensus.bench.paper.records import read_all, read_scores
-from dissensus.data import load_dataset
 from dissensus.evaluation import auprc, auroc, pr_curve, read_records, roc_curve
+from dissensus.inputs import load_dataset
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

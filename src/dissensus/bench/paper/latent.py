@@ -25,8 +25,8 @@ from dissensus.bench.diagnostics import run_diagnostics
 from dissensus.bench.paper.benchmarks import BENCHMARKS, FULL, QUICK, load_training
 from dissensus.bench.paper.classifiers import class_probabilities, mutual_information, train_classifier
 from dissensus.bench.paper.presets import BenchPreset, find_preset
-from dissensus.data import load_dataset
 from dissensus.evaluation import environment, evaluate, write_record
+from dissensus.inputs import load_dataset
 from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import to_tensor, unit_scale

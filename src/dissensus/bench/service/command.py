@@ -38,10 +38,10 @@ def bench_service(
     from dissensus.bench.guarantees.scores import fitted_detector
     from dissensus.bench.service.measure import Plan, measure_service
     from dissensus.bench.service.sentences import service_sentences
-    from dissensus.data import load_sample
     from dissensus.destination import check_folder
     from dissensus.detector import BayesianVAE
     from dissensus.evaluation import environment, write_record
+    from dissensus.inputs import load_sample
 
     check_folder(output)
     with Console(stderr=True).status("starting") as status:

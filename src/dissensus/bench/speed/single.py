@@ -14,8 +14,8 @@ from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.straightforward import score
 from dissensus.bench.speed.subject import copied_draws, plain_default
 from dissensus.bench.speed.timing import seconds
-from dissensus.data import load_sample
 from dissensus.detector import BayesianVAE
+from dissensus.inputs import load_sample
 from dissensus.models.inputs import to_tensor, unit_scale
 
 __all__ = ["measure_single"]

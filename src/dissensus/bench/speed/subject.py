@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from dissensus.bench.speed.straightforward import PlainVAE, convolutional_vae, dense_vae
-from dissensus.data import load_dataset, load_sample
 from dissensus.errors import DataError
+from dissensus.inputs import load_dataset, load_sample
 from dissensus.models import VAE, ObservationModel, build_vae, initialise
 from dissensus.models import preset as model_preset
 from dissensus.posterior import PartDraws, SamplingSettings, WeightDraws, load_draw, sample_posterior

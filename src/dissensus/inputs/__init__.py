@@ -1,0 +1,91 @@
+"""Where inputs come from: readers, datasets, image folders, tables, streams, splits, outliers, a sample.
+
+Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
+"""
+
+from dissensus.inputs.arrays import read_array
+from dissensus.inputs.chunks import ArrayStream, Chunk, InputStream, PictureStream
+from dissensus.inputs.cifar10 import read_cifar10
+from dissensus.inputs.complexity import code_length
+from dissensus.inputs.dataset import Dataset
+from dissensus.inputs.download import Progress, download_file, download_members
+from dissensus.inputs.folders import ImageFolder, is_pattern
+from dissensus.inputs.idx import read_idx
+from dissensus.inputs.image_file import image_suffixes, read_image
+from dissensus.inputs.json_lines import JsonLines
+from dissensus.inputs.named import DATASET_NAMES, dataset_places, load_dataset
+from dissensus.inputs.outliers import (
+    MADE_UP,
+    blurred,
+    constant,
+    flipped,
+    gaussian_noise,
+    inverted,
+    make_up,
+    mixture,
+    rotated,
+    shuffled_patches,
+    uniform_noise,
+)
+from dissensus.inputs.sample import digits, load_sample
+from dissensus.inputs.sources import open_inputs
+from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
+from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
+from dissensus.inputs.svhn import read_svhn
+from dissensus.inputs.table_encoder import TableEncoder
+from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, is_table
+from dissensus.inputs.validation import MINIMAL_SIDE, check_images
+from dissensus.inputs.without_model import image_statistic_names, image_statistics
+
+__all__ = [
+    "DATASET_NAMES",
+    "FRACTIONS",
+    "MADE_UP",
+    "MINIMAL_SIDE",
+    "SPECTRUM",
+    "TABLE_SUFFIXES",
+    "ArrayStream",
+    "Chunk",
+    "Dataset",
+    "ImageFolder",
+    "InputStream",
+    "JsonLines",
+    "PictureStream",
+    "Progress",
+    "Table",
+    "TableEncoder",
+    "TableFile",
+    "blurred",
+    "check_images",
+    "code_length",
+    "constant",
+    "dataset_places",
+    "digits",
+    "download_file",
+    "download_members",
+    "flipped",
+    "gaussian_noise",
+    "hold_out_classes",
+    "image_statistic_names",
+    "image_statistics",
+    "image_suffixes",
+    "inverted",
+    "is_pattern",
+    "is_table",
+    "load_dataset",
+    "load_sample",
+    "make_up",
+    "mixture",
+    "open_inputs",
+    "read_array",
+    "read_cifar10",
+    "read_idx",
+    "read_image",
+    "read_svhn",
+    "rotated",
+    "shuffled_patches",
+    "spectrum",
+    "spectrum_names",
+    "split",
+    "uniform_noise",
+]

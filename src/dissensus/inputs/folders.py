@@ -1,0 +1,172 @@
+"""A folder of pictures as one set of inputs, read a batch at a time."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import DataError
+from dissensus.inputs.image_file import image_suffixes, read_image
+
+__all__ = ["ImageFolder", "is_pattern", "name_below"]
+
+
+class ImageFolder:
+    """All pictures below ``root``, nested folders included, in one order on every machine.
+
+    ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"`` instead.
+
+    Files whose suffix Pillow does not know, hidden files and hidden folders are left out; linked folders are
+    not followed. Without ``size`` (H, W) every picture must have the size of the first; without ``channels``
+    (1 or 3) the first decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves
+    out pictures that cannot be read and lists them in ``skipped``.
+    """
+
+    def __init__(
+        self,
+        root: str | Path,
+        *,
+        size: tuple[int, int] | None = None,
+        channels: int | None = None,
+        on_error: Literal["raise", "skip"] = "raise",
+    ) -> None:
+        if on_error not in ("raise", "skip"):
+            raise DataError(f"on_error must be 'raise' or 'skip', not {on_error!r}.")
+        self.root = _fixed_part(root) if is_pattern(root) else Path(root)
+        self.size = size
+        self.channels = channels
+        self.on_error = on_error
+        self.paths: tuple[Path, ...] = tuple(_matches(root) if is_pattern(root) else _pictures(self.root))
+        self._unreadable: dict[Path, str] = {}
+        self._first: tuple[Path, tuple[int, ...]] | None = None
+
+    def __len__(self) -> int:
+        """How many pictures were found, before any is skipped."""
+        return len(self.paths)
+
+    def __repr__(self) -> str:
+        return f"ImageFolder({str(self.root)!r}, {len(self)} pictures)"
+
+    @property
+    def skipped(self) -> list[tuple[Path, str]]:
+        """The pictures left out so far, each with the reason."""
+        return sorted(self._unreadable.items())
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """(H, W) or (H, W, 3), the shape of every picture as it is handed out."""
+        return self._decided()[1]
+
+    def batches(self, size: int = 256) -> Iterator[tuple[list[Path], NDArray[np.uint8]]]:
+        """Paths and pixels (n, H, W) or (n, H, W, 3), n ≤ ``size``; only one batch is in memory."""
+        if size < 1:
+            raise DataError(f"size must be at least 1, not {size}.")
+        paths: list[Path] = []
+        pixels = np.empty((min(size, len(self)), *self.shape), np.uint8)
+        for path, picture in self._pixels():
+            pixels[len(paths)] = picture
+            paths.append(path)
+            if len(paths) == len(pixels):
+                yield paths, pixels
+                paths, pixels = [], np.empty_like(pixels)
+        if paths:
+            yield paths, pixels[: len(paths)]
+
+    def load(self) -> NDArray[np.uint8]:
+        """All pictures at once, (N, H, W) or (N, H, W, 3)."""
+        return next(pixels for _, pixels in self.batches(len(self)))
+
+    def _pixels(self) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
+        first, shape = self._decided()
+        channels = 1 if len(shape) == 2 else 3
+        for path in self.paths:
+            if path in self._unreadable:
+                continue
+            picture = self._read(path, channels)
+            if picture is None:
+                continue
+            if picture.shape != shape:
+                height, width = picture.shape[:2]
+                raise DataError(
+                    f"{path} is {height}×{width} but {first} is {shape[0]}×{shape[1]}; pass size=(height, "
+                    "width), on the command line --resize, to bring all to one size."
+                )
+            yield path, picture
+
+    def _decided(self) -> tuple[Path, tuple[int, ...]]:
+        """The first readable picture and the shape it sets for all."""
+        if self._first is None:
+            for path in self.paths:
+                picture = self._read(path, self.channels)
+                if picture is not None:
+                    self._first = path, picture.shape
+                    break
+            else:
+                raise DataError(f"{self.root} holds {len(self)} pictures and none of them can be read.")
+        return self._first
+
+    def _read(self, path: Path, channels: int | None) -> NDArray[np.uint8] | None:
+        try:
+            return read_image(path, size=self.size, channels=channels)
+        except DataError as error:
+            if self.on_error == "raise":
+                raise
+            self._unreadable[path] = str(error)
+            return None
+
+
+def name_below(root: Path, path: Path) -> str:
+    """The path below the folder, with escapes for bytes that are no text."""
+    return path.relative_to(root).as_posix().encode("utf-8", "backslashreplace").decode()
+
+
+def is_pattern(source: str | Path) -> bool:
+    """Whether it is a pattern for files rather than the name of one.
+
+    >>> is_pattern("photos/*.png"), is_pattern("photos")
+    (True, False)
+    """
+    return glob.has_magic(str(source)) and not os.path.exists(source)  # noqa: PTH110 False for impossible names
+
+
+def _fixed_part(pattern: str | Path) -> Path:
+    """The folder that everything the pattern matches lies below."""
+    parts = Path(pattern).parts[:-1]
+    fixed = next((number for number, part in enumerate(parts) if glob.has_magic(part)), len(parts))
+    return Path(*parts[:fixed])
+
+
+def _matches(pattern: str | Path) -> list[Path]:
+    suffixes = image_suffixes()
+    found = [Path(name) for name in glob.glob(str(pattern), recursive=True)]  # noqa: PTH207 Path's needs a root
+    pictures = [path for path in found if path.suffix.lower() in suffixes and path.is_file()]
+    if not pictures:
+        raise DataError(f"{pattern} matches no images; formats are told by suffix, such as .png or .jpg.")
+    return sorted(pictures, key=lambda path: path.as_posix())
+
+
+def _pictures(root: Path) -> list[Path]:
+    if not root.is_dir():
+        raise DataError(f"{root} is not a folder; name one that holds images.")
+
+    def refuse(error: OSError) -> None:
+        raise DataError(f"{error.filename} cannot be listed ({error}).") from error
+
+    suffixes = image_suffixes()
+    found = []
+    for folder, subfolders, files in os.walk(root, onerror=refuse):
+        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
+        found += [
+            Path(folder, name)
+            for name in files
+            if not name.startswith(".") and Path(name).suffix.lower() in suffixes
+        ]
+    if not found:
+        raise DataError(f"{root} holds no images; formats are told by suffix, such as .png or .jpg.")
+    return sorted(found, key=lambda path: path.relative_to(root).as_posix())

@@ -1,0 +1,202 @@
+"""Tables of named columns in CSV and Parquet files, read as a whole or a run of rows at a time."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import TextIOWrapper
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from dissensus.errors import DataError
+from dissensus.inputs.chunks import Chunk
+
+__all__ = ["TABLE_SUFFIXES", "Table", "TableFile", "is_number", "is_table", "require_pyarrow"]
+
+TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+_DELIMITERS = ",;\t"
+_LONGEST_HEADER = 1 << 20
+
+
+@dataclass(frozen=True)
+class Table:
+    """n rows of named columns; values are text, numbers, truth values or None, as their file holds them."""
+
+    columns: Mapping[str, Sequence[Any]]
+    names: Sequence[str | int]
+    """(n,) the rows' ids, or their numbers."""
+    problems: Mapping[int, str] = field(default_factory=dict)
+    """Row → why it could not be read; its values are all None."""
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+
+class TableFile:
+    """A ``.csv``, ``.tsv`` or ``.parquet`` file whose first line, or schema, names the columns.
+
+    ``id_column`` names the rows and is no input; columns in ``drop`` are left out. The columns of text files
+    are separated by whichever of comma, semicolon and tab the first line holds most of. Empty lines do not
+    count.
+    """
+
+    live = False
+
+    def __init__(self, path: str | Path, *, id_column: str | None = None, drop: Sequence[str] = ()) -> None:
+        self.path = Path(path)
+        self.id_column = id_column
+        self.drop = tuple(drop)
+        self._parquet = self.path.suffix.lower() == ".parquet"
+        self._all = self._parquet_columns() if self._parquet else self._header()
+        repeated = sorted({name for name in self._all if self._all.count(name) > 1})
+        if repeated:
+            raise DataError(f"{self.path} has two columns named {repeated[0]!r}: rename one")
+        for name in (*self.drop, *([] if id_column is None else [id_column])):
+            if name not in self._all:
+                raise DataError(f"{self.path} has no column {name!r}, only {', '.join(self._all)}")
+
+    def __len__(self) -> int:
+        """How many rows there are; those of text files are counted anew each time."""
+        if self._parquet:
+            return int(require_pyarrow(str(self.path)).read_metadata(self.path).num_rows)
+        return sum(len(chunk.names) for chunk in self.chunks(65_536))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of those columns that are inputs."""
+        return tuple(name for name in self._all if name != self.id_column and name not in self.drop)
+
+    def load(self) -> Table:
+        """The whole table; a row that cannot be read is an error here."""
+        values: dict[str, list[Any]] = {name: [] for name in self.columns}
+        names: list[str | int] = []
+        for chunk in self.chunks(65_536):
+            for position, reason in sorted(chunk.problems.items()):
+                raise DataError(f"{self.path} cannot be read at row {len(names) + position}: {reason}")
+            names += chunk.names
+            for name, column in values.items():
+                column += chunk.inputs.columns[name]
+        if not names:
+            raise DataError(f"{self.path} holds no rows")
+        return Table(values, names)
+
+    def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
+        """Tables of at most ``size`` rows, from row ``start`` on."""
+        return self._parquet_chunks(size, start) if self._parquet else self._csv_chunks(size, start)
+
+    def _header(self) -> list[str]:
+        try:
+            with self.path.open(encoding="utf-8-sig", newline="") as stream:
+                starts = iter(lambda: stream.readline(_LONGEST_HEADER), "")
+                first = next((start for start in starts if start.strip()), "")
+                self._delimiter = max(_DELIMITERS, key=first.count)
+                stream.seek(0)
+                lines = csv.reader(stream, delimiter=self._delimiter)
+                header = [name.strip() for name in next((line for line in lines if line), [])]
+        except (OSError, UnicodeDecodeError, csv.Error) as error:
+            raise DataError(f"{self.path} cannot be read as text in UTF-8 ({error})") from error
+        if not header or not all(header):
+            raise DataError(f"{self.path} must name every column in its first line, separated by commas")
+        if all(is_number(name) for name in header):
+            raise DataError(f"{self.path} holds numbers in its first line, which must name the columns")
+        return header
+
+    def _csv_chunks(self, size: int, start: int) -> Iterator[Chunk]:
+        bytes_in_all = max(1, self.path.stat().st_size)
+        with self.path.open("rb") as file, TextIOWrapper(file, "utf-8-sig", newline="") as stream:
+            lines = (row for row in csv.reader(stream, delimiter=self._delimiter) if row)
+            try:
+                next(lines)
+                for _ in islice(lines, start):
+                    pass
+                while rows := list(islice(lines, size)):
+                    yield self._of_lines(rows, start, file.tell() / bytes_in_all)
+                    start += len(rows)
+            except (csv.Error, UnicodeDecodeError, StopIteration) as error:
+                raise DataError(
+                    f"{self.path} cannot be read after row {start} ({error}): save it as CSV in UTF-8"
+                ) from error
+
+    def _of_lines(self, rows: list[list[str]], start: int, share: float) -> Chunk:
+        width = len(self._all)
+        problems = {
+            position: f"it has {len(row)} fields and the first line names {width} columns"
+            for position, row in enumerate(rows)
+            if len(row) != width
+        }
+        whole: list[Sequence[Any]] = [
+            [None] * width if position in problems else row for position, row in enumerate(rows)
+        ]
+        values = dict(zip(self._all, zip(*whole, strict=True), strict=True))
+        return self._chunk(values, start, share, problems)
+
+    def _parquet_columns(self) -> list[str]:
+        parquet = require_pyarrow(str(self.path))
+        try:
+            return list(parquet.read_schema(self.path).names)
+        except Exception as error:  # on damaged bytes the parser raises almost anything
+            raise DataError(f"{self.path} cannot be read as Parquet ({error}): write it again") from error
+
+    def _parquet_chunks(self, size: int, start: int) -> Iterator[Chunk]:
+        parquet = require_pyarrow(str(self.path))
+        wanted = [*self.columns, *([] if self.id_column is None else [self.id_column])]
+        try:
+            with parquet.ParquetFile(self.path) as file:
+                total, done = max(1, file.metadata.num_rows), 0
+                for batch in file.iter_batches(size, columns=wanted):
+                    begin, done = done, done + batch.num_rows
+                    if done <= start:
+                        continue
+                    rows = batch.slice(max(0, start - begin))
+                    yield self._chunk(rows.to_pydict(), max(begin, start), done / total, {})
+        except DataError:
+            raise
+        except Exception as error:
+            raise DataError(f"{self.path} cannot be read as Parquet ({error}): write it again") from error
+
+    def _chunk(
+        self, values: Mapping[str, Sequence[Any]], start: int, share: float, problems: dict[int, str]
+    ) -> Chunk:
+        count = len(next(iter(values.values())))
+        names: list[str | int] = list(range(start, start + count))
+        if self.id_column is not None:
+            ids = values[self.id_column]
+            names = [number if i is None or i == "" else _id(i) for number, i in zip(names, ids, strict=True)]
+        table = Table({name: values[name] for name in self.columns}, names, problems)
+        return Chunk(names, table, min(share, 1.0), problems)
+
+
+def is_number(text: str) -> bool:
+    """Whether a person would call it a number.
+
+    >>> [is_number(text) for text in ("-1.5e3", "1_000", "one", "nan")]
+    [True, False, False, True]
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return "_" not in text
+
+
+def require_pyarrow(name: str) -> Any:
+    """The module ``pyarrow.parquet``, or an error that names the extra it comes with."""
+    try:
+        import pyarrow.parquet
+    except ImportError as error:
+        raise DataError(f"{name} needs pyarrow: pip install 'dissensus[table]'") from error
+    return pyarrow.parquet
+
+
+def _id(value: Any) -> str | int:
+    return value if isinstance(value, str | int) else str(value)
+
+
+def is_table(source: object) -> bool:
+    """Whether it is a path to a file that holds a table."""
+    if not isinstance(source, str | Path) or Path(source).suffix.lower() not in TABLE_SUFFIXES:
+        return False
+    return os.path.isfile(source)  # noqa: PTH113 unlike Path's own, False for names that no file could have

@@ -1,0 +1,30 @@
+"""What can be said of images without a model, for one to be fused with what a model says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.inputs.complexity import code_length
+from dissensus.inputs.spectra import spectrum, spectrum_names
+
+__all__ = ["image_statistic_names", "image_statistics"]
+
+
+def image_statistic_names(shape: Sequence[int]) -> tuple[str, ...]:
+    """The statistics of images of shape (H, W, C).
+
+    >>> image_statistic_names((28, 28, 1))[:2]
+    ('code-length', 'detail-1')
+    """
+    return ("code-length", *spectrum_names(shape))
+
+
+def image_statistics(images: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    """All of them (N,), by name, of images (N, H, W, C): uint8, or floats in [0, 1], which are rounded."""
+    if images.dtype != np.uint8:
+        images = np.rint(255 * images.astype(np.float64)).astype(np.uint8)
+    return {"code-length": code_length(images), **spectrum(images)}
