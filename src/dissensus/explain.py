@@ -30,6 +30,7 @@ from torch import Tensor
 from dissensus.decisions import rounded
 from dissensus.likelihood.workspace import Weights
 from dissensus.models import GenerativeModel, LatentModel
+from dissensus.models.inputs import by_place, channels_last
 from dissensus.posterior import WeightDraws, load_draw
 from dissensus.scores import SCORES, FittedScore, Fused, Score
 from dissensus.seeding import numpy_stream
@@ -90,6 +91,10 @@ class Explanation:
     """The names of a table's columns, if they are known."""
     surprises: Mapping[str, float] = field(default_factory=dict)
     """Of a fused score: how unusual each of its parts is by itself, −log p in nats, largest first."""
+    pictured: bool = False
+    """Whether it is shown as a picture (H, W, C) rather than as columns (D,)."""
+    notes: tuple[str, ...] = ()
+    """What no training input had, in words, such as "country: Mars, never seen"."""
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -102,6 +107,7 @@ class Explanation:
             "score": _number(self.decision.score),
             "p_value": self.decision.p_value,
             "flagged": self.decision.flagged,
+            "notes": list(self.notes),
             "statistics": {
                 name: {"value": _number(value), "percentile": _number(percentile)}
                 for name, (value, percentile) in self.statistics.items()
@@ -113,7 +119,7 @@ class Explanation:
 
     def _place(self, place: int) -> dict[str, Any]:
         nats = _number(float(self.disagreement.flat[place]))
-        if self.disagreement.ndim == 2:
+        if self.pictured:
             row, column = divmod(place, self.disagreement.shape[1])
             return {"row": row, "column": column, "nats": nats}
         name = place if self.columns is None else self.columns[place]
@@ -201,12 +207,11 @@ def views(
                 for draw in group.tolist():
                     weights.load(draw)
                     own = model.observe(tile, inferred).get("terms", torch.zeros_like(tile)).double()
-                    # The channels of a pixel are one place.
-                    terms[draw] = own.sum(1) if own.ndim == 4 else own
+                    terms[draw] = by_place(own)
                     if draw in shown and isinstance(model, LatentModel):
-                        means[draw] = _channels_last(model.reconstruct(tile, inferred))
+                        means[draw] = channels_last(model.reconstruct(tile, inferred))
             maps.append(torch.stack(terms).std(0, correction=0).cpu().numpy())
-            empty = _channels_last(tile)[:, None][:, :0]
+            empty = channels_last(tile)[:, None][:, :0]
             seen = torch.stack([means[draw] for draw in shown], dim=1) if shown else empty
             pictures.append(seen.float().cpu().numpy())
     return Views(np.concatenate(maps), np.concatenate(pictures))
@@ -283,10 +288,6 @@ def _spread(count: int, wanted: int) -> Sequence[int]:
     """``wanted`` of the numbers below ``count``, evenly spread, or all of them."""
     places = np.linspace(0, count - 1, min(wanted, count))
     return sorted({round(place) for place in places.tolist()})
-
-
-def _channels_last(batch: Tensor) -> Tensor:
-    return batch.permute(0, 2, 3, 1) if batch.ndim == 4 else batch
 
 
 def _number(value: float) -> float | None:

@@ -18,11 +18,11 @@ from scipy.stats import betabinom
 
 from dissensus.decisions import DriftMonitor, allowed_alarms
 from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector.inputs import prepared
 from dissensus.detector.posterior import posterior_in_words
-from dissensus.detector.streaming import open_stream, readable
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Explanation
-from dissensus.inputs import Chunk, ImageFolder, Table
+from dissensus.inputs import Chunk, ImageFolder, Prepared, open_stream
 
 __all__ = ["Assessment", "Case", "assess"]
 
@@ -215,12 +215,9 @@ class _Extremes:
         self._count, self._sign = count, sign
         self._kept: list[tuple[float, int, str | int, Any]] = []
 
-    def add(self, scores: NDArray[np.float64], start: int, names: list[Any], batch: Any) -> None:
+    def add(self, scores: NDArray[np.float64], start: int, names: list[Any], batch: Prepared) -> None:
         order = np.argsort(self._sign * scores, kind="stable")[: self._count].tolist()
-        # A copy: a view would keep the whole batch in memory.
-        new = [
-            (self._sign * scores[i], start + i, names[i], _rows(batch, slice(i, i + 1)).copy()) for i in order
-        ]
+        new = [(self._sign * scores[i], start + i, names[i], batch.alone(i)) for i in order]
         self._kept = sorted(self._kept + new, key=lambda kept: kept[:2])[: self._count]
 
     def explained(self, gate: BayesianVAE) -> tuple[Case, ...]:
@@ -235,19 +232,10 @@ def _chunks(gate: BayesianVAE, data: Any, limit: int | None) -> Iterator[Chunk]:
     """The inputs a chunk at a time, at most ``limit`` of them."""
     left = sys.maxsize if limit is None else limit
     size = min(BATCH, left)
-    stream: Iterator[Chunk]
-    if hasattr(data, "iloc"):  # a frame of scikit-learn's kind keeps the names of its columns
-        stream = (
-            Chunk(range(start, start + len(part)), part, (start + len(part)) / len(data))
-            for start in range(0, len(data), size)
-            for part in [data.iloc[start : start + size]]
-        )
-    else:
-        stream = (data if hasattr(data, "chunks") else open_stream(gate, data)).chunks(size)
-    for chunk in stream:
+    for chunk in open_stream(data, gate.preprocessor_).chunks(size):
         if len(chunk.names) > left:
             problems = {place: reason for place, reason in chunk.problems.items() if place < left}
-            yield Chunk(chunk.names[:left], _rows(chunk.inputs, slice(left)), 1.0, problems)
+            yield Chunk(chunk.names[:left], chunk.inputs[:left], 1.0, problems)
             return
         yield chunk
         left -= len(chunk.names)
@@ -260,21 +248,12 @@ def _usable(
     chunk: Chunk,
     on_error: Literal["raise", "skip"],
     unreadable: list[tuple[str | int, str]],
-) -> tuple[list[str | int], Any]:
+) -> tuple[list[str | int], Prepared]:
     """Names and inputs that can be scored; the others are an error, or go to the list with the reason."""
-    inputs, problems = readable(gate, chunk, on_error)
-    unreadable += [(chunk.names[place], reason) for place, reason in sorted(problems.items())]
-    kept = [place for place in range(len(chunk.names)) if place not in problems]
-    return [chunk.names[place] for place in kept], inputs[kept] if problems else inputs
-
-
-def _rows(inputs: Any, rows: slice) -> Any:
-    """Some rows of an array, a frame or a table."""
-    if isinstance(inputs, Table):
-        columns = {name: values[rows] for name, values in inputs.columns.items()}
-        problems = {place: reason for place, reason in inputs.problems.items() if place < rows.stop}
-        return Table(columns, inputs.names[rows], problems)
-    return inputs.iloc[rows] if hasattr(inputs, "iloc") else inputs[rows]
+    found = prepared(gate.preprocessor_, chunk, on_error)
+    unreadable += [(chunk.names[place], reason) for place, reason in found.reasons.items()]
+    kept = [name for place, name in enumerate(chunk.names) if place not in found.problems]
+    return kept, found.usable()
 
 
 def _settings(gate: BayesianVAE) -> dict[str, Any]:
@@ -284,7 +263,7 @@ def _settings(gate: BayesianVAE) -> dict[str, Any]:
         "posterior": posterior_in_words(gate.posterior),
         "observation": gate.vae_.observation.name,
         "latent_size": gate.vae_.latent_size,
-        "input_shape": list(gate.input_shape_),
+        "input_shape": list(gate.preprocessor_.shape),
         "seed": gate.seed_,
     }
 

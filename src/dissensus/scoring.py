@@ -39,6 +39,8 @@ class Wish:
     """A column with the logarithm of the drift monitor's capital."""
     skip_unreadable: bool = False
     """Rows that say why an input could not be scored, instead of an error."""
+    notes: bool = False
+    """A column that says what no training input had, such as "country: Mars, never seen"."""
 
     @property
     def on_error(self) -> Literal["raise", "skip"]:
@@ -48,7 +50,7 @@ class Wish:
     @property
     def columns(self) -> list[str]:
         """The names of the columns that are written."""
-        more = ["drift"] * self.drift + ["error"] * self.skip_unreadable
+        more = ["notes"] * self.notes + ["drift"] * self.drift + ["error"] * self.skip_unreadable
         return ["input", "score", "p_value", "flagged", *more]
 
 

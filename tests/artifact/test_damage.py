@@ -166,7 +166,7 @@ def test_configurations_that_are_none(saved, change, message):
 
 @pytest.mark.parametrize(
     "part",
-    ["input", "preprocessing", "fitted_rows", "settings", "model", "feature_names", "seed", "noise_floor"],
+    ["input", "preprocessing", "fitted_rows", "settings", "model", "seed", "noise_floor"],
 )
 def test_a_configuration_without_a_part(saved, part):
     forge(saved, lambda config: config["detector"].pop(part))

@@ -64,8 +64,6 @@ CLAIMS = {
     ),
     "true samples": ({"settings": {"samples": True}}, "samples must be a whole number"),
     "a seed that is text": ({"seed": "0"}, "seed or noise_floor"),
-    "names of other columns": ({"feature_names": ["a"]}, "feature_names"),
-    "names that are numbers": ({"feature_names": [1, 2, 3]}, "feature_names"),
     "weights that are no numbers": (draws(WEIGHT, with_nan), "holds what is no number"),
     "whole-number weights": (draws(WEIGHT, lambda a: a.astype(np.int32)), "holds what is no number"),
     "encoders that are not there": (draws("encoder_of", lambda a: a + 7), "name weights of the encoder"),
@@ -128,14 +126,22 @@ COLUMNS = {
     "too few columns": {"columns": []},
     "columns as text": {"columns": "abcd"},
     "an id that is a list": {"id_column": []},
+    "dates of three parts": {"columns": [{"name": "a", "medians": [2026, 5, 1], "may_miss": False}]},
+    "rare categories that are numbers": {
+        "columns": [
+            {"name": "size", "median": 1.0, "may_miss": False},
+            {"name": "colour", "categories": ["red"], "rare": [1]},
+        ]
+    },
 }
 
 
 @pytest.mark.parametrize("change", COLUMNS.values(), ids=COLUMNS)
 def test_false_columns_are_refused(table_gate, tmp_path, change):
     table_gate.save(tmp_path / "gate")
-    assert BayesianVAE.load(tmp_path / "gate", device="cpu").table_ == table_gate.table_
-    signed(tmp_path / "gate", table={**table_gate.table_.to_config(), **change})
+    own = table_gate.preprocessor_.table
+    assert BayesianVAE.load(tmp_path / "gate", device="cpu").preprocessor_.table == own
+    signed(tmp_path / "gate", table={**own.to_config(), **change})
     with pytest.raises(ArtifactError) as error:
         BayesianVAE.load(tmp_path / "gate", device="cpu")
     assert "\n" not in str(error.value)

@@ -53,7 +53,7 @@ def test_settings_reach_the_detector(fit, images_file, tmp_path):
 @pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
 def test_resize_is_part_of_the_gate(fit, dissensus, folder, tmp_path):
     assert fit(folder, tmp_path / "gate", "--resize", "10x12").code == 0
-    assert BayesianVAE.load(tmp_path / "gate").input_shape_ == (10, 12, 1)
+    assert BayesianVAE.load(tmp_path / "gate").preprocessor_.shape == (10, 12, 1)
     answer = dissensus("score", tmp_path / "gate", folder, "--json")
     assert (answer.code, answer.json["inputs"]) == (0, 7)
 

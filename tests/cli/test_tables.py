@@ -52,17 +52,21 @@ def test_another_column_may_name_the_rows(dissensus, table_gate, tmp_path):
 
 def test_bad_rows_have_reasons_or_stop_the_work(dissensus, table_gate, tmp_path):
     path = tmp_path / "new.csv"
-    path.write_text(f"{COLUMNS}\na,30,basic,99\nb,,full,\nc,x,full,3\nd,1\ne,33,platinum,100\n")
+    path.write_text(f'{COLUMNS}\na,30,basic,99\nb,,full,"1,499"\nc,x,full,3\nd,1\ne,33,platinum,\n')
     refused = dissensus("score", table_gate, path)
     assert refused.code == 2
     assert refused.out == ""
-    assert f"{path} cannot be scored at b: column 'spent' is empty" in refused.err
+    said = " ".join(refused.err.split())
+    assert f"{path} cannot be scored at b: column 'spent' holds '1,499', which is no finite number" in said
+    assert "; at c: column 'age' holds 'x'" in said
     answer = dissensus("score", table_gate, path, "--skip-unreadable")
     assert answer.code == 0
     rows = {row["input"]: row for row in table_of(answer.out)}
     assert [bool(row["error"]) for row in rows.values()] == [False, True, True, True, False]
     assert list(rows) == ["a", "b", "c", "3", "e"]
     assert "3 unreadable" in answer.err
+    assert rows["e"]["notes"] == "plan: platinum, never seen; spent: missing, never so in training"
+    assert rows["a"]["notes"] == ""
 
 
 def test_columns_can_be_dropped(fit, dissensus, customers, tmp_path):

@@ -122,7 +122,7 @@ def test_one_picture_without_its_first_axis(picture_gate, pictures):
 
 
 def test_another_number_of_columns(row_gate, rows):
-    with pytest.raises(DataError, match="X has 3 features, but BayesianVAE is expecting 4 features") as error:
+    with pytest.raises(DataError, match="X has 3 features, but dissensus is expecting 4 features") as error:
         row_gate.predict(rows[:, :3])
     one_sentence(error)
 

@@ -40,7 +40,7 @@ def gate_of(fitted):
 
 def everything_known(gate, inputs):
     """The matrix and all other statistics, by the stages' own functions."""
-    data = to_tensor(inputs if gate.standardiser_ is None else gate.standardiser_(inputs))
+    data = to_tensor(gate.preprocessor_.transform(inputs))
     others = input_statistics(gate.vae_, gate.draws_, data)
     if inputs.ndim == 4:
         others |= image_statistics(inputs)

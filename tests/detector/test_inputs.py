@@ -71,7 +71,7 @@ def test_colour_pictures(quick):
     colour = np.random.default_rng(0).integers(0, 256, (60, 8, 9, 3), dtype=np.uint8)
     gate = quick().fit(colour)
     assert gate.n_features_in_ == 8 * 9 * 3
-    assert gate.input_shape_ == (8, 9, 3)
+    assert gate.preprocessor_.shape == (8, 9, 3)
     np.testing.assert_allclose(
         gate.score_samples(colour[:9] / 255), gate.score_samples(colour[:9]), rtol=1e-5
     )
@@ -117,7 +117,7 @@ def test_pictures_of_many_sizes_are_resized_on_request(quick, tmp_path):
         side = 9 + index
         write_pictures(folder / str(index), rng.integers(0, 256, (1, side, 2 * side), dtype=np.uint8))
     gate = quick(resize=(8, 10)).fit(folder)
-    assert gate.input_shape_ == (8, 10, 1)
+    assert gate.preprocessor_.shape == (8, 10, 1)
     scores = gate.score_samples(folder)
     assert scores.shape == (30,)
     np.save(tmp_path / "x.npy", rng.integers(0, 256, (3, 8, 10), dtype=np.uint8))
@@ -125,17 +125,6 @@ def test_pictures_of_many_sizes_are_resized_on_request(quick, tmp_path):
     gate.save(tmp_path / "gate")
     again = type(gate).load(tmp_path / "gate", device="cpu")
     np.testing.assert_allclose(again.score_samples(folder), scores, rtol=1e-6)
-
-
-def test_a_data_frame_keeps_its_column_names(quick, rows, tmp_path):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(rows, columns=["a", "b", "c", "d"])
-    gate = quick().fit(frame)
-    gate.save(tmp_path / "gate")
-    again = type(gate).load(tmp_path / "gate", device="cpu")
-    assert again.feature_names_in_.tolist() == ["a", "b", "c", "d"]
-    with pytest.raises(ValueError, match="feature names"):
-        again.predict(frame[["b", "a", "c", "d"]])
 
 
 def test_fewer_rows_than_a_batch_are_enough(quick, rows):

@@ -33,12 +33,16 @@ def table_gate(quick, table_file):
 
 
 def test_a_table_is_its_encoded_rows(quick, table_gate, table_file):
-    rows, problems = table_gate.table_.transform(TableFile(table_file).load())
-    assert problems == {}
+    read = table_gate.preprocessor_.read(TableFile(table_file).load())
+    assert not read.problems
+    rows = read.array
     gate = quick(epochs=20).fit(rows)
-    assert gate.table_ is None
+    assert gate.preprocessor_.table is None
     np.testing.assert_array_equal(gate.score_samples(rows), table_gate.score_samples(table_file))
-    assert table_gate.n_features_in_ == rows.shape[1] == 6
+    np.testing.assert_array_equal(gate.score_samples(rows), table_gate.score_samples(read))
+    assert rows.shape[1] == 6
+    assert table_gate.n_features_in_ == 3
+    assert table_gate.feature_names_in_.tolist() == ["age", "pet", "height"]
 
 
 def test_it_is_scored_alike_in_parts_and_after_reload(table_gate, table_file, tmp_path, monkeypatch):
@@ -47,7 +51,8 @@ def test_it_is_scored_alike_in_parts_and_after_reload(table_gate, table_file, tm
     np.testing.assert_allclose(table_gate.decide(str(table_file)).score, whole.score, rtol=1e-6, atol=1e-5)
     table_gate.save(tmp_path / "gate")
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")
-    assert again.table_ == table_gate.table_
+    assert again.preprocessor_.table == table_gate.preprocessor_.table
+    assert again.feature_names_in_.tolist() == ["age", "pet", "height"]
     np.testing.assert_allclose(again.decide(table_file).score, whole.score, rtol=1e-6, atol=1e-5)
     rows = list(again.decide_stream(table_file))
     assert [row.input for row in rows] == [f"r{n}" for n in range(120)]
@@ -63,7 +68,7 @@ def test_an_unseen_category_is_seen(table_gate):
 def test_a_row_that_cannot_be_scored_is_named(table_gate, tmp_path):
     path = tmp_path / "new.csv"
     path.write_text("name,pet,age,height\na,cat,30,170\nb,dog,31,tall\n")
-    with pytest.raises(DataError, match="row 1: column 'height' holds 'tall'"):
+    with pytest.raises(DataError, match="X cannot be scored at b: column 'height' holds 'tall'"):
         table_gate.decide(path)
     with pytest.raises(DataError, match="X cannot be scored at b: column 'height'"):
         list(table_gate.decide_stream(path))
@@ -80,14 +85,15 @@ def test_tables_and_arrays_are_not_mixed_up(table_gate, row_gate, picture_gate, 
         with pytest.raises(DataError, match="fitted on none"):
             list(gate.decide_stream(table_file))
     (tmp_path / "other.csv").write_text("name,age\na,3\n")
-    with pytest.raises(DataError, match="lacks the column 'pet'"):
+    with pytest.raises(DataError, match="lacks the columns 'pet', 'height'"):
         table_gate.decide(tmp_path / "other.csv")
 
 
 def test_fitting_forgets_an_earlier_table(quick, table_file, rows):
     gate = quick(epochs=2, draws=2).fit(TableFile(table_file, drop=["name"]))
-    assert gate.table_ is not None
-    assert gate.fit(rows).table_ is None
+    assert gate.feature_names_in_.tolist() == ["age", "pet", "height"]
+    assert gate.fit(rows).preprocessor_.table is None
+    assert not hasattr(gate, "feature_names_in_")
 
 
 def test_columns_of_other_networks_are_refused(table_gate, tmp_path):
@@ -95,16 +101,17 @@ def test_columns_of_other_networks_are_refused(table_gate, tmp_path):
     import dataclasses
 
     altered = copy.copy(table_gate)
-    altered.table_ = dataclasses.replace(table_gate.table_, columns=table_gate.table_.columns[:-1])
+    own = table_gate.preprocessor_
+    fewer = dataclasses.replace(own.table, columns=own.table.columns[:-1])
+    altered.preprocessor_ = dataclasses.replace(own, table=fewer)
     altered.save(tmp_path / "gate")
     with pytest.raises(ArtifactError, match="columns are not those of its networks"):
         BayesianVAE.load(tmp_path / "gate", device="cpu")
 
 
 def test_explanations_name_the_columns(table_gate, table_file):
-    rows, _ = table_gate.table_.transform(TableFile(table_file).load())
-    places = table_gate.explain(rows[0]).to_dict()["disagreement"]
-    assert {place["column"] for place in places} == set(table_gate.table_.features)
+    places = table_gate.explain(table_file)[0].to_dict()["disagreement"]
+    assert {place["column"] for place in places} == set(table_gate.preprocessor_.columns)
 
 
 def test_parquet_scores_as_csv(table_gate, table_file, tmp_path):

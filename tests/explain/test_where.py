@@ -77,7 +77,7 @@ def test_what_a_column_causes_against_the_matrix(linked_gate, linked_rows):
     expected = []
     for column in range(6):
         without = row.copy()
-        without[column] = linked_gate.standardiser_.mean[column]
+        without[column] = linked_gate.preprocessor_.standardiser.mean[column]
         expected.append(max(0.0, whole - linked_gate.log_likelihoods(without[None]).values.std()))
     np.testing.assert_allclose(linked_gate.explain(row).disagreement, expected, rtol=1e-4, atol=1e-4)
 

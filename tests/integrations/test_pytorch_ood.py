@@ -68,7 +68,7 @@ def test_images_have_their_channels_first():
     generator = torch.Generator().manual_seed(0)
     images = torch.rand(60, 3, 8, 10, generator=generator)
     fitted = PyTorchOODDetector(settings(widths=(4,), latent_size=2)).fit(images)
-    assert fitted.gate.input_shape_ == (8, 10, 3)
+    assert fitted.gate.preprocessor_.shape == (8, 10, 3)
     expected = -fitted.gate.score_samples(images.permute(0, 2, 3, 1).numpy())
     torch.testing.assert_close(fitted(images), torch.from_numpy(expected))
     with pytest.raises(DataError, match="shape"):

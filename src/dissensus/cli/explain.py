@@ -41,14 +41,16 @@ def explain(
     if output is not None:
         check_folder(output)
     from dissensus.detector import BayesianVAE
-    from dissensus.detector.streaming import one_input, open_stream
+    from dissensus.detector.streaming import one_input
+    from dissensus.inputs import open_stream
 
     if data == "-":
         raise SettingsError("explain takes no stdin: name a file")
     with warnings_as_messages(), speaking_of(data):
         detector = BayesianVAE.load(gate, device=device)
-        name, array = one_input(detector, open_stream(detector, data, id_column=id_column, resize=size), row)
-        found = cast("list[Explanation]", detector.explain(array))[0]
+        stream = open_stream(data, detector.preprocessor_, id_column=id_column, resize=size)
+        name, asked = one_input(detector, stream, row)
+        found = cast("list[Explanation]", detector.explain(asked))[0]
     head = {"input": name, "row": row}
     if output is not None:
         _write(output, found, head)
@@ -73,6 +75,9 @@ def _print(name: str | int, facts: dict[str, Any]) -> None:
     verdict = "flagged" if facts["flagged"] else "not flagged"
     score = "infinite" if facts["score"] is None else f"{facts['score']:.4g}"
     out.print(f"{name}: score {score}, p-value {facts['p_value']:.3g}, {verdict}", markup=False)
+    if facts["notes"]:
+        out.print("\n[bold]No training input had[/bold]")
+        out.print(bullets(facts["notes"]))
     places = [_place(place) for place in facts["disagreement"][:SHOWN]]
     out.print("\n[bold]The draws disagree most about[/bold]")
     out.print(bullets(places))

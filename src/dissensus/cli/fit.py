@@ -166,7 +166,7 @@ def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> di
     return {
         "gate": str(output),
         "inputs": inputs,
-        "input_shape": list(gate.input_shape_),
+        "input_shape": list(gate.preprocessor_.shape),
         "draws": len(gate.draws_),
         "chains": gate.chains,
         "posterior": gate.posterior,
@@ -190,15 +190,19 @@ def _open(
     quiet: bool,
 ) -> Any:
     """An array, or a table or folder that is read when it is fitted on."""
-    from dissensus.inputs import TableFile, is_table, open_inputs
+    from dissensus.inputs import is_table, open_source
 
-    if is_table(data) and size is None:
-        return TableFile(data, id_column=id_column, drop=drop)
-    if id_column is not None or drop:
+    if (id_column is not None or drop) and not is_table(data):
         raise SettingsError(f"--id and --drop are for tables with named columns, and {data} is none")
     with Downloads(quiet=quiet) as downloads:
-        return open_inputs(
-            data, name=data, size=size, on_error="skip" if skip else "raise", progress=downloads
+        return open_source(
+            data,
+            name=data,
+            resize=size,
+            id_column=id_column,
+            drop=drop,
+            on_error="skip" if skip else "raise",
+            progress=downloads,
         )
 
 

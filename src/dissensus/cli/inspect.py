@@ -43,9 +43,9 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
     threshold = gate.threshold_
     return {
         "gate": str(folder),
-        "input_shape": list(gate.input_shape_),
-        "columns": None if gate.table_ is None else list(gate.table_.names),
-        "id_column": None if gate.table_ is None else gate.table_.id_column,
+        "input_shape": list(gate.preprocessor_.shape),
+        "columns": None if (names := gate.preprocessor_.feature_names) is None else list(names),
+        "id_column": gate.preprocessor_.id_column,
         "resize": None if gate.resize is None else list(gate.resize),
         "fitted_rows": gate.fitted_rows_,
         "calibration_inputs": len(gate.calibration_scores_),

@@ -70,7 +70,7 @@ def report(
         if json and page.is_stdout:
             raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
         from dissensus.detector import BayesianVAE
-        from dissensus.detector.streaming import open_stream
+        from dissensus.inputs import open_stream
         from dissensus.inspection import assess
         from dissensus.report import gate_record, require_matplotlib, write_gate_report
 
@@ -81,7 +81,7 @@ def report(
             with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
                 found = assess(
                     detector,
-                    open_stream(detector, data, id_column=id_column, resize=size),
+                    open_stream(data, detector.preprocessor_, id_column=id_column, resize=size),
                     source=data,
                     shown=shown,
                     limit=limit,

@@ -107,7 +107,6 @@ def score(
         from dissensus.outputs import format_of
         from dissensus.scoring import Wish, score_to_output
 
-        wish = Wish(fdr, drift, skip_unreadable)
         if format is None:
             to_lines = place.is_stdout and data == STDIN
             format = Format.jsonl if to_lines else Format(format_of(Path(place.name)))
@@ -115,6 +114,7 @@ def score(
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = BayesianVAE.load(gate, device=device)
+        wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, quiet=quiet)
             work = {"gate": _gate_digest(gate), "data": _state(data), "size": size, "id": id_column}
@@ -140,11 +140,11 @@ def score(
 def _open(
     gate: BayesianVAE, data: str, size: tuple[int, int] | None, id_column: str | None, *, quiet: bool
 ) -> InputStream:
-    from dissensus.detector.streaming import open_stream
+    from dissensus.inputs import open_stream
 
     source = _stdin() if data == STDIN else data
     with Downloads(quiet=quiet) as downloads:
-        return open_stream(gate, source, id_column=id_column, resize=size, progress=downloads)
+        return open_stream(source, gate.preprocessor_, id_column=id_column, resize=size, progress=downloads)
 
 
 def _stdin() -> IO[bytes]:

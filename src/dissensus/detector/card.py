@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
-from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.detector.statistic import FUSED, describe_statistic
 
@@ -42,7 +41,7 @@ def model_card(detector: BayesianVAE) -> str:
 
 
 def _inputs(detector: BayesianVAE) -> str:
-    contract = input_contract(detector)
+    contract = detector.preprocessor_.contract()
     shape = " × ".join(str(side) for side in contract["shape"])
     accepted = " or ".join(
         f"{dtype} ({'finite' if values == 'finite' else f'{values[0]} to {values[1]}'})"
@@ -50,7 +49,7 @@ def _inputs(detector: BayesianVAE) -> str:
     )
     steps = ", ".join(
         step["step"] + (f" to {step['to'][0]:g}, {step['to'][1]:g}" if "to" in step else "")
-        for step in preprocessing(detector)
+        for step in detector.preprocessor_.steps()
     )
     rows = detector.fitted_rows_
     return (

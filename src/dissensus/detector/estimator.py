@@ -7,7 +7,6 @@ scikit-learn's methods higher means more normal.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Self
 
@@ -32,24 +31,22 @@ from dissensus.decisions import (
     false_alarm_interval,
 )
 from dissensus.defaults import STATISTIC
-from dissensus.detector.absurd_values import warn_of_absurd_values
 from dissensus.detector.calibrating import together, warn_if_mute
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
-from dissensus.detector.inputs import scoring_batches, training_array
+from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.measuring import every_statistic, measure, needs_one_a_call
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
 from dissensus.detector.statistic import make_score
-from dissensus.detector.streaming import decide_stream, open_stream
+from dissensus.detector.streaming import decide_stream
 from dissensus.errors import ArtifactError, DataError, DissensusError, brief
 from dissensus.explain import Examples, Explanation
-from dissensus.inputs import split
-from dissensus.inputs.standardiser import Standardiser
+from dissensus.inputs import Prepared, fit_preprocessor, open_stream, split, training_inputs
 from dissensus.likelihood import LogLikelihoods, Proposal, log_likelihoods, noise_floor
-from dissensus.models import VAE, ObservationModel, build_vae, observation
+from dissensus.models import VAE, ObservationModel, build_vae, default_observation, observation
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
 from dissensus.posterior import EpochReport, claimed_checkpoint, sample_posterior
@@ -62,8 +59,7 @@ OnProgress = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
 
 NOISE_FLOOR_ROWS = 64
-LEARNT = 10.0  # deviations: rows further out are scored as they are, but shown to networks as this far
-LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
+LEAST_ROWS = 5
 
 
 class Decisions(NamedTuple):
@@ -151,10 +147,12 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         depend on its place among others: the same input gets the same score, at some cost in time.
     fitted_rows_ : dict
         How many inputs went into which part: train, validation and calibration.
-    table_ : TableEncoder or None
-        How the columns of a table become numbers, if it was fitted on one.
+    preprocessor_ : Preprocessor
+        How an input becomes what the networks read: its kind, shape, columns and scales.
     n_features_in_ : int
-        Numbers in one input.
+        Numbers in one input, or columns of a table.
+    feature_names_in_ : ndarray
+        Names of a table's columns, if it was fitted on a frame or a file of them.
 
     Examples
     --------
@@ -235,16 +233,19 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _fit(self, X: Any, checkpoint: str | Path | None, on_progress: OnProgress | None) -> None:
         self._forget()
-        array = training_array(self, X, resize=self.resize)
+        inputs = training_inputs(X, resize=self.resize)
+        if len(inputs) < LEAST_ROWS:
+            raise DataError(
+                f"X holds too few rows (n_samples={len(inputs)}): give at least {LEAST_ROWS}, and better "
+                "hundreds"
+            )
         seed = self._root_seed()
-        rows = split(len(array), part_fractions(len(array)), seed=seed)
+        rows = split(len(inputs), part_fractions(len(inputs)), seed=seed)
         settings = sampling_settings(self, len(rows["train"]))
-        self.standardiser_ = Standardiser.fit(array[rows["train"]]) if array.ndim == 2 else None
-        self.input_shape_ = array.shape[1:]
+        self.preprocessor_, array = fit_preprocessor(inputs, rows["train"], resize=self.resize, stacklevel=4)
+        self._set_feature_names()
         self.fitted_rows_ = {name: len(index) for name, index in rows.items()}
         parts = {name: to_tensor(self._standardised(array[index])) for name, index in rows.items()}
-        if self.standardiser_ is not None:
-            warn_of_absurd_values(self, array)
         self.seed_ = seed
         self.vae_ = self._build(tuple(parts["train"].shape[1:]), seed)
 
@@ -291,7 +292,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             device=find_device(self.device),
         )
         self.statistic_ = self.statistic
-        self.score_ = make_score(self.statistic_, self.input_shape_, inliers=len(validation))
+        self.score_ = make_score(self.statistic_, self.preprocessor_.shape, inliers=len(validation))
         if isinstance(self.score_, Fused | FittedScore):
             measure(self, validation).fit(self.score_)
         self.calibration_statistics_ = every_statistic(
@@ -373,7 +374,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         that cannot be scored is an error, or with ``on_error="skip"`` a row that says why.
         """
         check_is_fitted(self)
-        for rows in decide_stream(self, open_stream(self, X), on_error=on_error):
+        for rows in decide_stream(self, open_stream(X, self.preprocessor_), on_error=on_error):
             yield from rows
 
     def test_batch(self, X: Any, *, alternative: Alternative = "more-unusual") -> BatchTest:
@@ -393,7 +394,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""
         check_is_fitted(self)
-        array = np.concatenate(list(self._batches(X)))
+        array = np.concatenate([batch.array for batch in self._batches(X)])
         return self._likelihoods(to_tensor(self._standardised(array)), on_progress=on_progress)
 
     def statistics(self, X: Any, *, on_progress: OnProgress | None = None) -> dict[str, NDArray[np.float64]]:
@@ -412,17 +413,17 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         One explanation for a single input (D,), (H, W), (H, W, C) or an image file; a list for anything else.
         """
         check_is_fitted(self)
-        batch, single = as_batch(X, self.input_shape_)
+        batch, single = as_batch(X, self.preprocessor_)
         shown = {"reconstructions": reconstructions, "neighbours": neighbours}
-        found = [e for array in self._batches(batch) for e in explain_batch(self, array, **shown)]
+        found = [e for inputs in self._batches(batch) for e in explain_batch(self, inputs, **shown)]
         return found[0] if single else found
 
     def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
         check_is_fitted(self)
 
-        def scores(batch: NDArray[Any]) -> NDArray[np.float64]:
-            return measure(self, batch, on_progress=on_progress).score(self.score_)
+        def scores(batch: Prepared) -> NDArray[np.float64]:
+            return measure(self, batch.array, on_progress=on_progress).score(self.score_)
 
         # By map, which lets go of a batch before it asks for the next.
         return np.concatenate(list(map(scores, self._batches(X))))
@@ -431,7 +432,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self, X: Any, on_progress: OnProgress | None, stage: str
     ) -> dict[str, NDArray[np.float64]]:
         check_is_fitted(self)
-        made = partial(every_statistic, self, on_progress=on_progress, stage=stage)
+
+        def made(batch: Prepared) -> dict[str, NDArray[np.float64]]:
+            return every_statistic(self, batch.array, on_progress=on_progress, stage=stage)
+
         parts = list(map(made, self._batches(X)))  # by map, as above
         if not parts:
             raise DataError("X is empty: give at least one input")
@@ -486,8 +490,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def _build(self, shape: tuple[int, ...], seed: int) -> VAE:
         model: str | ObservationModel = self.observation
         if model == "auto":
-            model = "bernoulli" if len(shape) == 3 else observation("gaussian", scale=None, floor=LEAST_SCALE)
-        clip = LEARNT if len(shape) == 1 else None
+            model = default_observation(shape)
+        clip = self.preprocessor_.clip
         if self.encoder is not None and self.decoder is not None and self.latent_size is not None:
             return VAE(self.encoder, self.decoder, observation(model), shape, self.latent_size, clip=clip)
         return build_vae(
@@ -529,16 +533,23 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
         return stream_seed(int(check_random_state(self.random_state).randint(2**31 - 1)))
 
-    def _batches(self, X: Any) -> Iterator[NDArray[Any]]:
+    def _batches(self, X: Any) -> Iterator[Prepared]:
         """Checked inputs, a folder's a batch at a time."""
-        return scoring_batches(self, X, shape=self.input_shape_, resize=self.resize)
+        return scoring_batches(self.preprocessor_, X)
 
     def _standardised(self, array: NDArray[Any]) -> NDArray[Any]:
-        return array if self.standardiser_ is None else self.standardiser_(array)
+        return self.preprocessor_.transform(array)
 
     def _learnt(self, data: Tensor) -> Tensor:
         """What the chains are trained on: rows are cut off, lest one absurd value runs away with a chain."""
-        return data if self.standardiser_ is None else data.clamp(-LEARNT, LEARNT)
+        clip = self.preprocessor_.clip
+        return data if clip is None else data.clamp(-clip, clip)
+
+    def _set_feature_names(self) -> None:
+        """scikit-learn's names for what the preprocessor knows."""
+        self.n_features_in_ = self.preprocessor_.n_features
+        if self.preprocessor_.feature_names is not None:
+            self.feature_names_in_ = np.array(self.preprocessor_.feature_names, dtype=object)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "calibration_scores_")  # what fit sets last

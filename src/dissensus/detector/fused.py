@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dissensus.errors import ArtifactError
-from dissensus.inputs import image_statistic_names
+from dissensus.inputs import statistic_names_without_model
 from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, SUM, Fused
 
@@ -32,19 +32,15 @@ FEW_LEADING = ("mixture-ll", "corrected-ll")
 
 
 def fused_statistics(shape: Sequence[int]) -> tuple[str, ...]:
-    """What is fused for inputs (H, W, C) or (D,) where there are inliers enough to learn from.
-
-    Rows are not coded: a row of numbers is to a coder mostly the noise in their last digits.
-    """
-    return (*PARTS, *image_statistic_names(shape)) if len(shape) == 3 else PARTS
+    """What is fused for inputs (H, W, C) or (D,) where there are inliers enough to learn from."""
+    return (*PARTS, *statistic_names_without_model(shape))
 
 
 def fused_score(shape: Sequence[int], *, inliers: int) -> Fused:
     """The recommended fusion for inputs (H, W, C) or (D,), to be fitted on so many inliers."""
     if inliers >= FEW:
         return Fused(fused_statistics(shape), depth=DEPTH, leading=LEADING)
-    images = image_statistic_names(shape) if len(shape) == 3 else ()
-    return Fused((*FEW_LEADING, *images), depth=SUM, leading=FEW_LEADING)
+    return Fused((*FEW_LEADING, *statistic_names_without_model(shape)), depth=SUM, leading=FEW_LEADING)
 
 
 def fused_to_config(fused: Fused) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from dissensus.decisions import rounded
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
-from dissensus.inputs import image_statistics
 from dissensus.likelihood import input_statistics, keeps_bits
 from dissensus.models.inputs import to_tensor
 from dissensus.scores import FittedScore, Fused, Score
@@ -57,8 +56,7 @@ def measure(
         others = input_statistics(
             gate.vae_, gate.draws_, data, device=find_device(gate.device), one_a_call=gate.one_a_call_
         )
-        if inputs.ndim == 4:
-            others |= image_statistics(inputs)
+        others |= gate.preprocessor_.statistics(inputs)
     return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
 
 
@@ -68,8 +66,7 @@ def needs_one_a_call(gate: BayesianVAE, inputs: NDArray[Any]) -> bool:
     Where none were kept, made-up ones will do: what matters is their shape.
     """
     if not len(inputs):
-        made_up = numpy_stream(gate.seed_, "places").uniform(size=(1, *gate.input_shape_))
-        inputs = made_up if gate.standardiser_ is not None else (255 * made_up).astype(np.uint8)
+        inputs = gate.preprocessor_.made_up(numpy_stream(gate.seed_, "places"))
     return not keeps_bits(
         gate.vae_,
         gate.draws_,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +11,15 @@ from torch import nn
 
 from dissensus.artifact import Artifact
 from dissensus.detector.card import model_card
-from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.detector.fused import fused_from_config, fused_to_config
 from dissensus.detector.measuring import Measured, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.settings import check_settings
 from dissensus.detector.statistic import FUSED, make_score
-from dissensus.detector.trust import check_arrays, check_claims, check_network, check_table
+from dissensus.detector.trust import check_claims, check_network, check_scores
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples
-from dissensus.inputs import TableEncoder
-from dissensus.inputs.standardiser import Standardiser
+from dissensus.inputs import restore_preprocessor
 from dissensus.models import architecture_config, observation_from_config, vae_from_config
 from dissensus.scores import FittedScore, Fused, Score
 
@@ -45,16 +42,12 @@ def to_artifact(detector: BayesianVAE) -> Artifact:
             "examples/inputs": detector.examples_.inputs,
             "examples/codes": detector.examples_.codes,
         }
-    if detector.standardiser_ is not None:
-        calibration |= {"mean": detector.standardiser_.mean, "scale": detector.standardiser_.scale}
+    calibration |= detector.preprocessor_.arrays()
     config = {
-        "input": input_contract(detector),
-        "preprocessing": preprocessing(detector),
+        **detector.preprocessor_.config(),
         "fitted_rows": detector.fitted_rows_,
         "settings": _settings(detector),
         "model": architecture_config(detector.vae_),
-        "table": None if detector.table_ is None else detector.table_.to_config(),
-        "feature_names": getattr(detector, "feature_names_in_", np.array([])).tolist(),
         "seed": detector.seed_,
         "noise_floor": detector.noise_floor_,
     }
@@ -86,20 +79,14 @@ def restore(
     detector.draws_ = artifact.draws
     check_network(detector.vae_, detector.draws_)
     channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
-    detector.input_shape_ = (*sides, channels)
-    detector.n_features_in_ = math.prod(detector.input_shape_)
-    if config["feature_names"]:
-        detector.feature_names_in_ = np.array(config["feature_names"], dtype=object)
+    detector.preprocessor_ = restore_preprocessor(config, arrays, (*sides, channels), resize=detector.resize)
+    detector._set_feature_names()
     detector.seed_, detector.noise_floor_ = config["seed"], config["noise_floor"]
     detector.fitted_rows_ = {str(part): int(count) for part, count in config["fitted_rows"].items()}
-    detector.standardiser_ = Standardiser(arrays["mean"], arrays["scale"]) if "mean" in arrays else None
     detector.statistic_ = detector.statistic
     detector.score_ = _score(detector, config, arrays)
-    detector.table_ = _table(detector, config.get("table"))
     detector.calibration_scores_ = arrays["scores"]
-    check_arrays(detector)
-    if any(config["input"][part] != input_contract(detector)[part] for part in ("kind", "shape")):
-        raise ArtifactError("its input contract is not that of its networks: save it anew")
+    check_scores(detector.calibration_scores_)
     detector.calibration_statistics_ = _statistics(detector, arrays)
     detector.examples_ = _examples(detector, arrays)
     detector.one_a_call_ = needs_one_a_call(detector, detector.examples_.inputs)
@@ -111,26 +98,16 @@ def _score(
 ) -> Score | Fused:
     """The detector's score with what it has learnt, shown to work for as many draws as there are."""
     if detector.statistic_ == FUSED:
-        own: Score | Fused = fused_from_config(config["fused"], detector.input_shape_)
+        own: Score | Fused = fused_from_config(config["fused"], detector.preprocessor_.shape)
     else:
         own = make_score(
-            detector.statistic_, detector.input_shape_, inliers=detector.fitted_rows_["validation"]
+            detector.statistic_, detector.preprocessor_.shape, inliers=detector.fitted_rows_["validation"]
         )
     if isinstance(own, Fused | FittedScore):
         own.restore({n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")})
         names = own.statistics if isinstance(own, Fused) else ()
         Measured(np.zeros((len(detector.draws_), 1)), {name: np.zeros(1) for name in names}).score(own)
     return own
-
-
-def _table(detector: BayesianVAE, config: Mapping[str, Any] | None) -> TableEncoder | None:
-    """How columns become numbers; a detector saved before tables were read has none."""
-    table = None if config is None else TableEncoder.from_config(config)
-    if table is not None and (len(table.features),) != detector.input_shape_:
-        raise ArtifactError("its columns are not those of its networks: save it anew")
-    if table is not None:
-        check_table(table)
-    return table
 
 
 def _statistics(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
@@ -143,7 +120,7 @@ def _statistics(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> di
 
 def _examples(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> Examples:
     """The training inputs that were kept, if any."""
-    shape, size = detector.input_shape_, detector.vae_.latent_size
+    shape, size = detector.preprocessor_.shape, detector.vae_.latent_size
     inputs = arrays.get("examples/inputs", np.empty((0, *shape)))
     codes = arrays.get("examples/codes", np.empty((0, size), np.float32))
     if inputs.shape[1:] != shape or codes.shape != (len(inputs), size):

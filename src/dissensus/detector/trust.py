@@ -8,24 +8,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError
-from dissensus.inputs.table_encoder import NumberColumn, TableEncoder
 from dissensus.models import GenerativeModel, parameter_shapes
 from dissensus.posterior import WeightDraws
 
-if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
-
-__all__ = ["check_arrays", "check_claims", "check_network", "check_table"]
+__all__ = ["check_claims", "check_network", "check_scores"]
 
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
-LONGEST_NAME = 1000  # characters of a column's or a category's name
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 
 
@@ -62,42 +57,10 @@ def check_network(model: GenerativeModel, draws: WeightDraws) -> None:
     )
 
 
-def check_arrays(detector: BayesianVAE) -> None:
-    """Refuses names, scales and calibration scores that no fit could have left."""
-    names = getattr(detector, "feature_names_in_", None)
-    if names is not None and (
-        names.shape != detector.input_shape_
-        or not all(isinstance(n, str) and len(n) <= LONGEST_NAME for n in names)
-    ):
-        raise ArtifactError("its feature_names are not those of its columns: save it anew")
-    scores, standardiser = detector.calibration_scores_, detector.standardiser_
+def check_scores(scores: NDArray[Any]) -> None:
+    """Refuses calibration scores that no fit could have left."""
     if scores.ndim != 1 or scores.dtype != np.float64 or not len(scores) or np.isnan(scores).any():
         raise ArtifactError("its calibration scores are no list of numbers: save it anew")
-    if (standardiser is None) != (len(detector.input_shape_) == 3):
-        raise ArtifactError("its scales belong to another kind of input: save it anew")
-    if standardiser is not None and not (
-        _is_column(standardiser.mean, detector.input_shape_)
-        and _is_column(standardiser.scale, detector.input_shape_)
-        and (standardiser.scale > 0).all()
-    ):
-        raise ArtifactError("its means or scales are not those of its columns: save it anew")
-
-
-def check_table(table: TableEncoder) -> None:
-    """Refuses rules for columns that no table could have led to."""
-    texts = [text for c in table.columns for text in (c.name, *getattr(c, "categories", ()))]
-    medians = [column.median for column in table.columns if isinstance(column, NumberColumn)]
-    names = table.names if table.id_column is None else (*table.names, table.id_column)
-    if (
-        not all(isinstance(text, str) and len(text) <= LONGEST_NAME for text in (*texts, *names))
-        or len(set(names)) < len(names)
-        or not np.isfinite(medians).all()
-    ):
-        raise ArtifactError("its table's columns are none: save it anew")
-
-
-def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:
-    return values.shape == shape and values.dtype == np.float64 and bool(np.isfinite(values).all())
 
 
 def _check_counts(draws: WeightDraws) -> None:

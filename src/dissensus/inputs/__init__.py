@@ -10,6 +10,7 @@ from dissensus.inputs.complexity import code_length
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
 from dissensus.inputs.folders import ImageFolder, is_pattern
+from dissensus.inputs.frames import Frame
 from dissensus.inputs.idx import read_idx
 from dissensus.inputs.image_file import image_suffixes, read_image
 from dissensus.inputs.json_lines import JsonLines
@@ -27,15 +28,22 @@ from dissensus.inputs.outliers import (
     shuffled_patches,
     uniform_noise,
 )
+from dissensus.inputs.preprocessing import fit_preprocessor, restore_preprocessor
+from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.sample import digits, load_sample
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
+from dissensus.inputs.streams import in_memory, is_picture_file, open_source, open_stream, training_inputs
 from dissensus.inputs.svhn import read_svhn
 from dissensus.inputs.table_encoder import TableEncoder
-from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, is_table
+from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, TableStream, is_table
 from dissensus.inputs.validation import MINIMAL_SIDE, check_images
-from dissensus.inputs.without_model import image_statistic_names, image_statistics
+from dissensus.inputs.without_model import (
+    image_statistic_names,
+    image_statistics,
+    statistic_names_without_model,
+)
 
 __all__ = [
     "DATASET_NAMES",
@@ -47,14 +55,18 @@ __all__ = [
     "ArrayStream",
     "Chunk",
     "Dataset",
+    "Frame",
     "ImageFolder",
     "InputStream",
     "JsonLines",
     "PictureStream",
+    "Prepared",
+    "Preprocessor",
     "Progress",
     "Table",
     "TableEncoder",
     "TableFile",
+    "TableStream",
     "blurred",
     "check_images",
     "code_length",
@@ -63,29 +75,37 @@ __all__ = [
     "digits",
     "download_file",
     "download_members",
+    "fit_preprocessor",
     "flipped",
     "gaussian_noise",
     "hold_out_classes",
     "image_statistic_names",
     "image_statistics",
     "image_suffixes",
+    "in_memory",
     "inverted",
     "is_pattern",
+    "is_picture_file",
     "is_table",
     "load_dataset",
     "load_sample",
     "make_up",
     "mixture",
     "open_inputs",
+    "open_source",
+    "open_stream",
     "read_array",
     "read_cifar10",
     "read_idx",
     "read_image",
     "read_svhn",
+    "restore_preprocessor",
     "rotated",
     "shuffled_patches",
     "spectrum",
     "spectrum_names",
     "split",
+    "statistic_names_without_model",
+    "training_inputs",
     "uniform_noise",
 ]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ class Chunk:
     """Position in the chunk → why that input cannot be used."""
 
 
+@runtime_checkable
 class InputStream(Protocol):
     """Inputs that come in chunks, so that never more than a chunk is in memory."""
 
@@ -85,8 +86,9 @@ class PictureStream:
     """Picture files, each named by its path below ``root``, for a model of one ``shape`` (H, W, C).
 
     ``size`` (H, W) is what they are brought to. For C = 3 grey pictures are made RGB; for C = 1 the first
-    picture that can be read decides, as it does when a folder is fitted on. A picture of another shape is a
-    problem of that picture alone.
+    picture that can be read decides, as it does when a folder is fitted on, unless ``channels`` says. A
+    picture of another shape, or one that cannot be read, is a problem of that picture alone; where
+    ``leave_out`` is given, it is told of such pictures, and they are left out.
     """
 
     live = False
@@ -98,11 +100,15 @@ class PictureStream:
         *,
         shape: tuple[int, ...],
         size: tuple[int, int] | None = None,
+        channels: int | None = None,
+        leave_out: Callable[[Path, str], None] | None = None,
     ) -> None:
         self.paths = tuple(paths)
         self.root = root
         self.shape = shape
         self.size = size
+        self.channels = channels
+        self.leave_out = leave_out
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -113,19 +119,26 @@ class PictureStream:
         for begin in range(start, len(self), size):
             paths = self.paths[begin : begin + size]
             pixels = np.zeros((len(paths), *self.shape), np.uint8)
+            names: list[str] = []
             problems = {}
-            for position, path in enumerate(paths):
+            for path in paths:
                 try:
                     picture = read_image(path, size=self.size, channels=channels)
-                    pixels[position] = as_pixels(picture, self.shape, name=str(path))
+                    pixels[len(names)] = as_pixels(picture, self.shape, name=str(path))
                 except DataError as error:
-                    problems[position] = str(error)
-            names = [name_below(self.root, path) for path in paths]
-            yield Chunk(names, pixels, (begin + len(paths)) / len(self), problems)
+                    if self.leave_out is not None:
+                        self.leave_out(path, str(error))
+                        continue
+                    problems[len(names)] = str(error)
+                names.append(name_below(self.root, path))
+            if names:
+                yield Chunk(names, pixels[: len(names)], (begin + len(paths)) / len(self), problems)
 
     def _channels(self) -> int | None:
         if self.shape[2] == 3:
             return 3
+        if self.channels is not None:
+            return self.channels
         for path in self.paths:
             try:
                 return 1 if read_image(path).ndim == 2 else None

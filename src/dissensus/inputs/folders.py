@@ -58,6 +58,10 @@ class ImageFolder:
         """The pictures left out so far, each with the reason."""
         return sorted(self._unreadable.items())
 
+    def leave_out(self, path: Path, reason: str) -> None:
+        """Adds a picture to those that were skipped."""
+        self._unreadable[path] = reason
+
     @property
     def shape(self) -> tuple[int, ...]:
         """(H, W) or (H, W, 3), the shape of every picture as it is handed out."""
@@ -117,7 +121,7 @@ class ImageFolder:
         except DataError as error:
             if self.on_error == "raise":
                 raise
-            self._unreadable[path] = str(error)
+            self.leave_out(path, str(error))
             return None
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 __all__ = ["Standardiser", "far_out"]
 
 ROUNDING = 1e-12
+LEARNT = 10.0  # deviations: rows further out are scored as they are, but shown to networks as this far
 FARTHEST = 1e4  # in standard deviations; squares of it are still far from overflowing float32
 TAIL, LEAST_TAIL = 0.005, 2  # the share of a column, or the values, on each side that may be anything at all
 LEAST_ROWS = 20  # of fewer, nothing can be said to be far from the rest
@@ -41,6 +42,11 @@ class Standardiser:
         for column in np.flatnonzero(outside.any(axis=0)):
             (mean[column],), (scale[column],) = _moments(rows[~outside[:, column], column, None])
         return cls(mean, scale)
+
+    def far_value(self, deviations: float) -> NDArray[np.float64]:
+        """The values (D,) that lie so many deviations above the mean, in each column's own units."""
+        with np.errstate(over="ignore"):
+            return np.nan_to_num(self.mean + deviations * self.scale)
 
     def __call__(self, rows: NDArray[Any]) -> NDArray[np.float32]:
         """Rows (N, D) in standard deviations from the mean, cut off where no network could tell any more."""

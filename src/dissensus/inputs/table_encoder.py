@@ -2,73 +2,18 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
-from dissensus.inputs.tables import Table, is_number
+from dissensus.errors import ArtifactError, DataError
+from dissensus.inputs.columns import LONGEST_NAME, Column, Remarks, column_from_config, learn
+from dissensus.inputs.tables import Table
 
-__all__ = ["CategoryColumn", "NumberColumn", "TableEncoder"]
-
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})  # texts, in lower case
-MOST_CATEGORIES = 50
-
-
-@dataclass(frozen=True)
-class NumberColumn:
-    """A column of numbers; where some were missing in training, a second 0/1 column says which."""
-
-    name: str
-    median: float
-    """Of the training rows; stands in for missing values."""
-    may_miss: bool
-
-    @property
-    def features(self) -> list[str]:
-        """The names of the columns it becomes."""
-        return [self.name, f"{self.name} is missing"] if self.may_miss else [self.name]
-
-    def encode(self, values: Sequence[Any], problems: dict[int, str]) -> NDArray[np.float64]:
-        """(n, 1) or (n, 2); rows that cannot be encoded are added to ``problems``."""
-        numbers = _numbers(values)
-        for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
-            if _missing(values[row]):
-                if not self.may_miss:
-                    reason = f"column {self.name!r} is empty, which it never was in training"
-                    problems.setdefault(row, reason)
-            else:
-                shown = str(values[row])[:40]
-                problems.setdefault(row, f"column {self.name!r} holds {shown!r}, which is no finite number")
-        missing = np.isnan(numbers)
-        filled = np.where(missing, self.median, numbers)
-        return np.stack([filled, missing] if self.may_miss else [filled], axis=1)
-
-
-@dataclass(frozen=True)
-class CategoryColumn:
-    """A column of names: a 0/1 column for each that was seen in training, and one for all others."""
-
-    name: str
-    categories: tuple[str, ...]
-    """In alphabetical order; "" is the missing one, if any was missing in training."""
-
-    @property
-    def features(self) -> list[str]:
-        """The names of the columns it becomes."""
-        return [*(f"{self.name}={category}" for category in self.categories), f"{self.name} is unseen"]
-
-    def encode(self, values: Sequence[Any], problems: dict[int, str]) -> NDArray[np.float64]:  # noqa: ARG002
-        """(n, categories + 1); no category is a problem, not even one never seen."""
-        place = {category: number for number, category in enumerate(self.categories)}
-        encoded = np.zeros((len(values), len(place) + 1))
-        chosen = [place.get(_category(value), len(place)) for value in values]
-        encoded[np.arange(len(values)), chosen] = 1.0
-        return encoded
+__all__ = ["TableEncoder"]
 
 
 @dataclass(frozen=True)
@@ -77,35 +22,46 @@ class TableEncoder:
 
     - A column whose every value in training is a number or missing stays one column of numbers, on its own
       scale. Missing are None, NaN and the empty text, "NA", "N/A", "null", "none" and "?" in any case.
-    - A missing number becomes the training rows' median. If any was missing in training, a 0/1 column says
-      so; if none was, such a row cannot be scored.
-    - Every other column holds categories, dates and other texts too: a 0/1 column for each that occurs in
-      training, missing being one of them, and a last 0/1 column, 0 in all of training, for those unseen.
-      More than 50 categories are refused.
+    - A column of dates (ISO 8601, or a frame's own dates) becomes four columns of numbers: year, month,
+      weekday (Monday is 0) and hour.
+    - A missing number or date becomes the training rows' median. If any was missing in training, a 0/1
+      column says so; if none was, it becomes NaN, for which a preprocessor puts what is far out.
+    - Every other column holds names, truth values too: a 0/1 column for each that is common in training,
+      missing being one of them, one that all rare names share (fewer than 2 rows, or than 1%), and a last
+      one, 0 in all of training, for those unseen. At most 50 are common. Names of which most are rare, and
+      more than 50, are refused: they are no categories.
     - Columns are found by name: their order means nothing, and columns unknown in training are ignored.
 
     >>> table = Table({"age": ["30", "", "50"], "pet": ["cat", "dog", "cat"]}, range(3))
     >>> encoder = TableEncoder.fit(table)
     >>> encoder.features
     ['age', 'age is missing', 'pet=cat', 'pet=dog', 'pet is unseen']
-    >>> encoder.transform(Table({"age": ["NA"], "pet": ["eel"]}, [0]))[0]
+    >>> rows, remarks = encoder.transform(Table({"age": ["NA"], "pet": ["eel"]}, [0]))
+    >>> rows
     array([[40.,  1.,  0.,  0.,  1.]])
+    >>> remarks.notes
+    {0: ['pet: eel, never seen']}
     """
 
-    columns: tuple[NumberColumn | CategoryColumn, ...]
+    columns: tuple[Column, ...]
     id_column: str | None = None
     """The column that named the training rows; it names the scored ones where they have it."""
 
     @classmethod
-    def fit(cls, table: Table, *, id_column: str | None = None) -> TableEncoder:
-        """Learns the rule; a column that cannot be an input is an error that names it."""
+    def fit(cls, table: Table) -> TableEncoder:
+        """Learns the rule; columns that cannot be inputs are one error that names them all."""
         if not table.columns:
             raise DataError("the table has no column besides the ids: give it columns to learn from")
-        return cls(tuple(_learnt(name, values) for name, values in table.columns.items()), id_column)
+        learnt = [learn(name, values) for name, values in table.columns.items()]
+        problems = [column for column in learnt if isinstance(column, str)]
+        if problems:
+            raise DataError("; ".join(problems))
+        columns = tuple(column for column in learnt if not isinstance(column, str))
+        return cls(columns, table.id_column)
 
     @property
     def features(self) -> list[str]:
-        """The names of the D columns that the table becomes."""
+        """The names of the D columns of numbers that the table becomes."""
         return [feature for column in self.columns for feature in column.features]
 
     @property
@@ -113,93 +69,38 @@ class TableEncoder:
         """The names of the table's own columns."""
         return tuple(column.name for column in self.columns)
 
-    def transform(self, table: Table) -> tuple[NDArray[np.float64], dict[int, str]]:
-        """Rows (n, D), and why single rows cannot be used; what stands in those means nothing."""
+    def transform(self, table: Table) -> tuple[NDArray[np.float64], Remarks]:
+        """Rows (n, D) and what there is to say about them; what stands in those with problems means nothing.
+
+        NaN stands for what is missing and never was in training.
+        """
         absent = [column.name for column in self.columns if column.name not in table.columns]
         if absent:
-            raise DataError(f"the table lacks the column {absent[0]!r} that the detector was fitted with")
-        problems = dict(table.problems)
-        parts = [column.encode(table.columns[column.name], problems) for column in self.columns]
-        return np.concatenate(parts, axis=1), problems
+            lacking = f"column{'s'[: len(absent) != 1]} {', '.join(map(repr, absent))}"
+            raise DataError(f"the table lacks the {lacking} that the detector was fitted with")
+        remarks = Remarks()
+        parts = [column.encode(table.columns[column.name], remarks) for column in self.columns]
+        for row in table.problems:  # it has no cells
+            remarks.problems[row] = {"": table.problems[row]}
+            remarks.notes.pop(row, None)
+        return np.concatenate(parts, axis=1), remarks
 
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
-        return {
-            "id_column": self.id_column,
-            "columns": [
-                {"name": column.name, "median": column.median, "may_miss": column.may_miss}
-                if isinstance(column, NumberColumn)
-                else {"name": column.name, "categories": list(column.categories)}
-                for column in self.columns
-            ],
-        }
+        return {"id_column": self.id_column, "columns": [column.to_config() for column in self.columns]}
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> TableEncoder:
-        """The inverse of :meth:`to_config`."""
-        columns: list[NumberColumn | CategoryColumn] = []
-        for column in config["columns"]:
-            if "median" in column:
-                columns.append(
-                    NumberColumn(column["name"], float(column["median"]), bool(column["may_miss"]))
-                )
-            else:
-                columns.append(CategoryColumn(column["name"], tuple(column["categories"])))
-        return cls(tuple(columns), config["id_column"])
+        """The inverse of :meth:`to_config`; rules that no table could have led to are an ArtifactError."""
+        found = cls(tuple(column_from_config(column) for column in config["columns"]), config["id_column"])
+        if not found._is_sound():
+            raise ArtifactError("its table's columns are none: save it anew")
+        return found
 
-
-def _learnt(name: str, values: Sequence[Any]) -> NumberColumn | CategoryColumn:
-    present = [value for value in values if not _missing(value)]
-    if not present:
-        raise DataError(f"column {name!r} is empty in every row: drop it")
-    if all(_is_numeric(value) for value in present):
-        numbers = _numbers(present)
-        if not np.isfinite(numbers).all():
-            row = next(row for row, value in enumerate(values) if not _missing(value) and _infinite(value))
-            raise DataError(f"column {name!r} is infinite in row {row}: repair or remove it")
-        return NumberColumn(name, float(np.median(numbers)), len(present) < len(values))
-    categories = sorted({_category(value) for value in values})
-    if len(categories) > MOST_CATEGORIES:
-        raise DataError(
-            f"column {name!r} holds {len(categories)} different texts such as {categories[-1][:40]!r}, and "
-            f"at most {MOST_CATEGORIES} can be categories: drop it, make it the id column, or bin it"
+    def _is_sound(self) -> bool:
+        names = self.names if self.id_column is None else (*self.names, self.id_column)
+        return (
+            all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in names)
+            and len(set(names)) == len(names)
+            and all(column.is_sound for column in self.columns)
         )
-    return CategoryColumn(name, tuple(categories))
-
-
-def _numbers(values: Sequence[Any]) -> NDArray[np.float64]:
-    """NaN for what is missing or no number."""
-    return np.fromiter(map(_number, values), np.float64, len(values))
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value) if _is_numeric(value) else math.nan
-    except OverflowError:  # an integer beyond all floats
-        return math.inf
-
-
-def _infinite(value: Any) -> bool:
-    return not math.isfinite(_number(value))
-
-
-def _is_numeric(value: Any) -> bool:
-    return is_number(value) if isinstance(value, str) else _is_plain_number(value)
-
-
-def _is_plain_number(value: Any) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool)
-
-
-def _missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in MISSING
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _category(value: Any) -> str:
-    """One text for the same category in every kind of file."""
-    if _missing(value):
-        return ""
-    text = str(value).strip()
-    return text.lower() if text.lower() in ("true", "false") else text

@@ -11,10 +11,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from numpy.typing import NDArray
+
 from dissensus.errors import DataError
 from dissensus.inputs.chunks import Chunk
 
-__all__ = ["TABLE_SUFFIXES", "Table", "TableFile", "is_number", "is_table", "require_pyarrow"]
+__all__ = [
+    "TABLE_SUFFIXES",
+    "Table",
+    "TableFile",
+    "TableStream",
+    "is_number",
+    "is_table",
+    "require_pyarrow",
+]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
 _DELIMITERS = ",;\t"
@@ -23,16 +33,48 @@ _LONGEST_HEADER = 1 << 20
 
 @dataclass(frozen=True)
 class Table:
-    """n rows of named columns; values are text, numbers, truth values or None, as their file holds them."""
+    """n rows of named columns; values are text, numbers, dates, truth values or None, as they came."""
 
-    columns: Mapping[str, Sequence[Any]]
+    columns: Mapping[str, Sequence[Any] | NDArray[Any]]
+    """By name, n values each; columns of numbers may be arrays, where NaN is a missing one."""
     names: Sequence[str | int]
     """(n,) the rows' ids, or their numbers."""
     problems: Mapping[int, str] = field(default_factory=dict)
     """Row → why it could not be read; its values are all None."""
+    id_column: str | None = None
+    """Which column the ids come from, if any."""
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __getitem__(self, rows: slice) -> Table:
+        """Some of the rows, in order."""
+        start, stop, _ = rows.indices(len(self))
+        problems = {row - start: reason for row, reason in self.problems.items() if start <= row < stop}
+        columns = {name: values[start:stop] for name, values in self.columns.items()}
+        return Table(columns, self.names[start:stop], problems, self.id_column)
+
+
+class TableStream:
+    """The rows of a table that is in memory."""
+
+    live = False
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def load(self) -> Table:
+        """The whole table."""
+        return self.table
+
+    def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
+        """Tables of at most ``size`` rows, from row ``start`` on."""
+        for begin in range(start, len(self), size):
+            rows = self.table[begin : begin + size]
+            yield Chunk(rows.names, rows, (begin + len(rows)) / len(self), dict(rows.problems))
 
 
 class TableFile:
@@ -81,7 +123,7 @@ class TableFile:
                 column += chunk.inputs.columns[name]
         if not names:
             raise DataError(f"{self.path} holds no rows")
-        return Table(values, names)
+        return Table(values, names, id_column=self.id_column)
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Tables of at most ``size`` rows, from row ``start`` on."""
@@ -165,7 +207,7 @@ class TableFile:
         if self.id_column is not None:
             ids = values[self.id_column]
             names = [number if i is None or i == "" else _id(i) for number, i in zip(names, ids, strict=True)]
-        table = Table({name: values[name] for name in self.columns}, names, problems)
+        table = Table({name: values[name] for name in self.columns}, names, problems, self.id_column)
         return Chunk(names, table, min(share, 1.0), problems)
 
 

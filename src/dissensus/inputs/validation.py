@@ -1,4 +1,4 @@
-"""The one place where an array becomes valid images."""
+"""The one place where an array becomes valid images or valid rows."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from dissensus.errors import DataError
 
-__all__ = ["MINIMAL_SIDE", "check_images"]
+__all__ = ["MINIMAL_SIDE", "axes", "check_images", "check_rows", "refuse_not_finite"]
 
 MINIMAL_SIDE = 8
 _ROUNDING = 1e-6
@@ -38,6 +38,46 @@ def check_images(
     if np.issubdtype(images.dtype, np.integer):
         return _checked_integers(images, name)
     return _checked_floats(images, name)
+
+
+def check_rows(array: Any, *, numeric: bool = True) -> NDArray[Any]:
+    """Rows (N, D) as scikit-learn checks them, of float64, or of anything at all if they need not be numbers.
+
+    Whether they are finite is another question (:func:`refuse_not_finite`).
+    """
+    from sklearn.utils.validation import check_array
+
+    if hasattr(array, "detach"):  # a torch tensor, told without importing torch
+        array = array.detach().cpu().numpy()
+    try:
+        rows: NDArray[Any] = check_array(
+            array, dtype=np.float64 if numeric else None, ensure_all_finite=False, input_name="X"
+        )
+    except ValueError as error:
+        raise DataError(" ".join(str(error).split())) from error
+    return rows.astype(np.float64) if not numeric and rows.dtype.kind in "fiu" else rows
+
+
+def refuse_not_finite(rows: NDArray[np.float64]) -> None:
+    """Refuses rows (N, D) that hold NaN or infinite values, and names the first."""
+    finite = np.isfinite(rows).all(axis=1)
+    if not finite.all():
+        raise DataError(
+            f"X holds NaN or infinite values in {(~finite).sum()} of {len(rows)} rows, first in row "
+            f"{finite.argmin()}; remove or repair them"
+        )
+
+
+def axes(array: Any) -> int:
+    """How many axes an array, or nested lists, have; whatever else there is counts as a table of two."""
+    if not isinstance(array, list | tuple):
+        return int(getattr(array, "ndim", 2))
+    try:
+        return int(np.ndim(array))
+    except ValueError as error:
+        raise DataError(
+            "X is made of lists of different lengths; give all rows or images one shape"
+        ) from error
 
 
 def _as_array(array: ArrayLike, name: str) -> NDArray[Any]:

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from torch import Tensor
 
 from dissensus.detector import BayesianVAE
+from dissensus.models.inputs import channels_last
 
 try:
     from pytorch_ood.api import Detector, RequiresFittingException
@@ -38,14 +39,14 @@ class PyTorchOODDetector(Detector):  # type: ignore[misc]
         Labels are used for pytorch-ood's convention alone: inputs with y < 0 are outliers and left out.
         """
         batches = [data_loader] if isinstance(data_loader, Tensor) else data_loader
-        self.gate = clone(self.gate).fit(_channels_last(torch.cat([_known(batch) for batch in batches])))
+        self.gate = clone(self.gate).fit(channels_last(torch.cat([_known(batch) for batch in batches])))
         return self
 
     def predict(self, x: Tensor) -> Tensor:
         """Scores (B,) in float64; higher = more of an outlier."""
         if not self.gate.__sklearn_is_fitted__():
             raise RequiresFittingException
-        return torch.from_numpy(-self.gate.score_samples(_channels_last(x))).to(x.device)
+        return torch.from_numpy(-self.gate.score_samples(channels_last(x))).to(x.device)
 
     def to(self, device: str | torch.device) -> Self:
         """Scores on this device from now on."""
@@ -71,7 +72,3 @@ def _known(batch: Any) -> Tensor:
     x, *labels = batch
     inputs: Tensor = x[labels[0] >= 0] if labels else x
     return inputs
-
-
-def _channels_last(x: Tensor) -> Tensor:
-    return x.permute(0, 2, 3, 1) if x.ndim == 4 else x

@@ -10,6 +10,7 @@ from dissensus.models.observation import (
     DiscretisedLogistic,
     Gaussian,
     ObservationModel,
+    default_observation,
     observation,
     observation_from_config,
 )
@@ -53,6 +54,7 @@ __all__ = [
     "Scorer",
     "architecture_config",
     "build_vae",
+    "default_observation",
     "initialise",
     "observation",
     "observation_from_config",

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["to_tensor", "unit_scale"]
+__all__ = ["by_place", "channels_last", "to_tensor", "unit_scale"]
 
 
 def to_tensor(array: NDArray[Any]) -> Tensor:
@@ -21,6 +21,16 @@ def to_tensor(array: NDArray[Any]) -> Tensor:
     # Shaped by torch: NumPy's strides of axes of length 1 mean nothing, but torch chooses its kernels by
     # them, and other kernels round otherwise.
     return flat.view(array.shape)
+
+
+def channels_last(batch: Tensor) -> Tensor:
+    """Images (N, C, H, W) to (N, H, W, C), vectors (N, D) as they are: the inverse of :func:`to_tensor`."""
+    return batch.permute(0, 2, 3, 1) if batch.ndim == 4 else batch
+
+
+def by_place(terms: Tensor) -> Tensor:
+    """Sum terms of images (N, C, H, W) to (N, H, W), for the channels of a pixel are one place."""
+    return terms.sum(1) if terms.ndim == 4 else terms
 
 
 def unit_scale(batch: Tensor) -> Tensor:

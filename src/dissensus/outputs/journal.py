@@ -26,7 +26,7 @@ class Journal:
 
     def __init__(self, path: Path, work: Mapping[str, Any]) -> None:
         self.path = path
-        self._header = json.dumps({"rows": 1, "work": work}, sort_keys=True).encode() + b"\n"
+        self._header = json.dumps({"rows": 2, "work": work}, sort_keys=True).encode() + b"\n"
         try:
             self.done, whole = self._whole()
             """How many rows there are."""
@@ -49,7 +49,8 @@ class Journal:
     def append(self, rows: Sequence[Row]) -> None:
         """Some more rows; they survive the process's death from here on."""
         lines = [
-            json.dumps([row.input, row.score, row.p_value, row.flagged, row.error]).encode() + b"\n"
+            json.dumps([row.input, row.score, row.p_value, row.flagged, row.error, row.notes]).encode()
+            + b"\n"
             for row in rows
         ]
         self._put(b"".join(lines))
@@ -102,6 +103,6 @@ class Journal:
 
 def _is_row(line: bytes) -> bool:
     try:
-        return line.endswith(b"\n") and len(json.loads(line)) == 5
+        return line.endswith(b"\n") and len(json.loads(line)) == 6
     except (ValueError, TypeError, RecursionError):
         return False

@@ -23,6 +23,8 @@ class Row:
     p_value: float | None = None
     flagged: bool | None = None
     error: str | None = None
+    notes: str | None = None
+    """What no training input had, such as "country: Mars, never seen"."""
     drift: float | None = None
     """The logarithm of the drift monitor's capital after this input."""
 

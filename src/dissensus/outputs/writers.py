@@ -137,7 +137,8 @@ class _Parquet:
         parquet = require_pyarrow("writing Parquet")
         import pyarrow
 
-        types = {"input": pyarrow.string(), "flagged": pyarrow.bool_(), "error": pyarrow.string()}
+        text = pyarrow.string()
+        types = {"input": text, "flagged": pyarrow.bool_(), "error": text, "notes": text}
         self._schema = pyarrow.schema([(name, types.get(name, pyarrow.float64())) for name in columns])
         self._arrow, self._columns = pyarrow, columns
         self._writer = parquet.ParquetWriter(stream, self._schema)

@@ -23,7 +23,7 @@ def explanation_files(explanation: Explanation, more: Mapping[str, Any]) -> dict
     """
     record = {**more, **explanation.to_dict()}
     files = {"explanation.json": json.dumps(record, indent=2, ensure_ascii=False).encode() + b"\n"}
-    if explanation.input.ndim != 3:
+    if not explanation.pictured:
         return files
     glow = max(float(np.quantile(explanation.disagreement, 0.998)), np.finfo(float).tiny)
     files["input.png"] = picture(explanation.input)

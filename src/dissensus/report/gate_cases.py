@@ -27,13 +27,13 @@ RANGE = "{:.4g} – {:.4g}"
 
 def full_glow(cases: Sequence[Case]) -> float:
     """The disagreement, in nats, at which a map glows fully: the same for all, so that they compare."""
-    maps = [case.explanation.disagreement for case in cases if case.explanation.disagreement.ndim == 2]
+    maps = [case.explanation.disagreement for case in cases if case.explanation.pictured]
     return max((float(np.quantile(found, 0.998)) for found in maps), default=1.0)
 
 
 def case_cards(cases: Sequence[Case], *, glow: float) -> str:
     """A card for each input."""
-    kind = "pictured" if any(case.explanation.input.ndim == 3 for case in cases) else "tabled"
+    kind = "pictured" if any(case.explanation.pictured for case in cases) else "tabled"
     cards = "\n".join(_card(case, glow) for case in cases)
     return f'<div class="cards {kind}">\n{cards}\n</div>'
 
@@ -41,7 +41,7 @@ def case_cards(cases: Sequence[Case], *, glow: float) -> str:
 def _card(case: Case, glow: float) -> str:
     explanation = case.explanation
     mark = " flagged" if explanation.decision.flagged else ""
-    evidence = _pictures(case, glow) if explanation.input.ndim == 3 else _columns(explanation)
+    evidence = _pictures(case, glow) if explanation.pictured else _columns(explanation)
     return (
         f'<article class="card{mark}"><h3>{escape(label(case.name))}</h3>\n{evidence}\n'
         f"<ul>{items(case_sentences(case))}</ul>\n{_standings(explanation)}</article>"

@@ -58,6 +58,7 @@ def case_sentences(case: Case) -> list[str]:
     score, p_value, flagged = case.explanation.decision
     return [
         f"{'Flagged' if flagged else 'Not flagged'}: score {score:.3g}, p-value {p_value:.2g}.",
+        *(f"No training input had this: {note}." for note in case.explanation.notes),
         *(_carried(case.explanation.surprises) or _remark(case.explanation.statistics)),
     ]
 

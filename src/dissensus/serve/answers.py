@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Response
 
 from dissensus.report.gate_summary import share
+from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Decisions
@@ -30,17 +31,22 @@ class JsonAnswer(Response):
 
 
 def results(
-    served: Served, names: Sequence[str | int], problems: Mapping[int, str], decisions: Decisions | None
+    served: Served,
+    names: Sequence[str | int],
+    problems: Mapping[int, str],
+    notes: Mapping[int, Sequence[str]],
+    decisions: Decisions | None,
 ) -> list[dict[str, Any]]:
-    """One result an input, in order: its decision, or why it has none."""
+    """One result an input, in order: its decision, or why it has none, and what no training input had."""
     decided = iter(()) if decisions is None else zip(*(part.tolist() for part in decisions), strict=True)
-    found = []
+    found: list[dict[str, Any]] = []
     for number, name in enumerate(names):
         if number in problems:
             empty = {"score": None, "p_value": None, "flagged": None, "verdict": None}
-            found.append({"input": name, **empty, "error": problems[number]})
+            found.append({"input": name, **empty, "error": problems[number], "notes": []})
         else:
-            found.append({"input": name, **decision(served, *next(decided)), "error": None})
+            said = [clear(note) for note in notes.get(number, ())]
+            found.append({"input": name, **decision(served, *next(decided)), "error": None, "notes": said})
     return found
 
 

@@ -32,8 +32,9 @@ def explained(served: Served, found: Explanation) -> dict[str, Any]:
             for name, standing in summary["statistics"].items()
         },
         "surprises": summary["surprises"],
+        "notes": summary["notes"],
     }
-    return answer | (_pictured(found, summary) if found.input.ndim == 3 else _tabled(found))
+    return answer | (_pictured(found, summary) if found.pictured else _tabled(found))
 
 
 def _pictured(found: Explanation, summary: dict[str, Any]) -> dict[str, Any]:

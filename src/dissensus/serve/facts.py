@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from dissensus._version import __version__
 from dissensus.decisions import least_calibration_size
-from dissensus.detector.contract import input_contract, preprocessing
 from dissensus.report.health import describe_health
 
 if TYPE_CHECKING:
@@ -25,32 +24,28 @@ BINS = 40
 
 def gate_kind(gate: BayesianVAE) -> str:
     """``images``, ``rows`` of numbers, or ``table`` whose columns have names."""
-    if len(gate.input_shape_) == 3:
-        return "images"
-    return "rows" if gate_columns(gate) is None else "table"
+    kind = gate.preprocessor_.kind
+    return "rows" if kind == "vectors" else kind
 
 
 def gate_columns(gate: BayesianVAE) -> tuple[str, ...] | None:
     """The names of a table's columns, if they are known."""
-    if gate.table_ is not None:
-        return tuple(gate.table_.names)
-    names = getattr(gate, "feature_names_in_", None)
-    return None if names is None else tuple(map(str, names))
+    return gate.preprocessor_.feature_names
 
 
 def gate_facts(gate: BayesianVAE, name: str, version: str) -> dict[str, Any]:
     """Of ``GET /gate``: what it was fitted on, what it promises, and its health."""
-    interval, columns, contract = gate.false_alarm_interval_, gate_columns(gate), input_contract(gate)
+    interval, columns, inputs = gate.false_alarm_interval_, gate_columns(gate), gate.preprocessor_
     return {
         "name": name,
         "kind": gate_kind(gate),
-        "input_shape": list(gate.input_shape_),
+        "input_shape": list(inputs.shape),
         "columns": None if columns is None else list(columns),
         "fitted_on": {
             **gate.fitted_rows_,
             "total": sum(gate.fitted_rows_.values()),
-            "accepts": contract["accepts"],
-            "preprocessing": preprocessing(gate),
+            "accepts": inputs.contract()["accepts"],
+            "preprocessing": inputs.steps(),
         },
         "settings": _settings(gate),
         "statistic": gate.statistic_,

@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from dissensus.artifact import CONFIG, OTHERS
 from dissensus.detector import BayesianVAE
 from dissensus.detector.estimator import Decisions
 from dissensus.errors import ArtifactError, DissensusError, brief
+from dissensus.inputs import Prepared
 from dissensus.serve.batching import GRAIN, Batcher
 from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
 from dissensus.serve.logs import log
@@ -93,9 +92,7 @@ class GateFolder:
 
 def _tried(gate: BayesianVAE) -> float:
     """Inputs a second of a gate that scores blank ones: so it is ready, and its queue knows its speed."""
-    blank = np.zeros(
-        (GRAIN, *gate.input_shape_), dtype=np.uint8 if len(gate.input_shape_) == 3 else np.float64
-    )
+    blank = Prepared(gate.preprocessor_.blank(GRAIN))
     gate.decide(blank)  # the first one makes what all later ones use
     began = time.perf_counter()
     gate.decide(blank)
@@ -111,7 +108,7 @@ class Served:
     def __init__(self, loaded: Loaded, batcher: Batcher, traffic: Traffic) -> None:
         self.loaded, self.batcher, self.traffic = loaded, batcher, traffic
         self.name, self.gate, self.kind = loaded.name, loaded.gate, loaded.kind
-        self.shape: tuple[int, ...] = loaded.gate.input_shape_
+        self.shape: tuple[int, ...] = loaded.gate.preprocessor_.shape
         self.columns = loaded.columns
         self.explaining = 0
         self._asking = 0
@@ -224,7 +221,7 @@ class Gates:
                 self._on_alarm(loaded.name, traffic)
 
         batcher = Batcher(
-            loaded.gate.decide,
+            lambda inputs: loaded.gate.decide(Prepared(inputs)),  # they were checked when they came
             self._workers,
             max_batch=self._settings.max_batch,
             max_delay=self._settings.max_delay_ms / 1000,

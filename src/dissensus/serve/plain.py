@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
 
+from dissensus.inputs import Prepared
 from dissensus.serve.answers import JsonAnswer, results
 from dissensus.serve.explanations import explained
 from dissensus.serve.forms import parse_files
@@ -112,12 +113,12 @@ def plain_routes(service: Service) -> APIRouter:
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
                 reading = _inputs(service, served, request, body, convert)
-                names, inputs, problems = await deadline.keep(reading)
+                names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
             if len(inputs):
                 deciding = served.batcher.decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
-        found = results(served, names, problems, decisions)
+        found = results(served, names, problems, notes, decisions)
         if decisions is None:
             reason = f"no input could be scored: {problems[0]}"
             return JsonAnswer({"error": reason, "results": found}, 422)
@@ -136,12 +137,12 @@ def plain_routes(service: Service) -> APIRouter:
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
                 reading = _inputs(service, served, request, body, convert)
-                names, inputs, problems = await deadline.keep(reading)
+                names, inputs, problems, notes = await deadline.keep(reading)
             if len(names) != 1:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
-            explaining = deadline.keep(_explain(service, served, inputs))
+            explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
             return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
@@ -158,8 +159,8 @@ class _Metrics(Response):
 
 async def _inputs(
     service: Service, served: Served, request: Request, body: bytes, convert: bool
-) -> tuple[list[str | int], NDArray[Any], dict[int, str]]:
-    """The names of what was sent, what of it can be scored, and why the rest cannot."""
+) -> tuple[list[str | int], NDArray[Any], dict[int, str], Mapping[int, Sequence[str]]]:
+    """The names of what was sent, what of it can be scored, why the rest cannot, and what is new about it."""
     content_type = request.headers.get("content-type", "")
     kind, most = content_type.partition(";")[0].strip().lower(), service.settings.max_inputs
     if kind == "multipart/form-data":
@@ -175,18 +176,18 @@ async def _inputs(
             count_outcome=service.metrics.count_picture,
         )
         found = await reader.read(uploads, service.workers, service.decoders)
-        return [upload.name for upload in uploads], found.pixels, found.problems
+        return [upload.name for upload in uploads], found.pixels, found.problems, {}
     if kind == "application/json":
         rows = await service.workers.parse(
             len(body), lambda: read_rows(served, parse_object(body), most=most)
         )
         count = len(rows.numbers) + len(rows.problems)
         request.scope.update(gate_name=served.name, inputs=count)
-        return list(range(count)), rows.numbers, rows.problems
+        return list(range(count)), rows.numbers, rows.problems, rows.notes
     raise Refusal(415, "the Content-Type must be multipart/form-data for files or application/json for rows")
 
 
-async def _explain(service: Service, served: Served, inputs: NDArray[np.generic]) -> dict[str, Any]:
+async def _explain(service: Service, served: Served, inputs: Prepared) -> dict[str, Any]:
     if served.explaining >= EXPLAINING:
         raise Overloaded("too many explanations are being made", 5)
     served.explaining += 1

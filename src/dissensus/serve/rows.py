@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.inputs import Table
-from dissensus.inputs.tables import is_number
 from dissensus.serve.refusals import Refusal, clear
 
 if TYPE_CHECKING:
@@ -26,6 +25,8 @@ class Rows(NamedTuple):
     """(n, D), of those n that can be scored, in order."""
     problems: dict[int, str]
     """Row → why it cannot."""
+    notes: Mapping[int, Sequence[str]] = {}
+    """Row → what no training row had, in words."""
 
 
 def read_rows(served: Served, body: dict[str, Any], *, most: int) -> Rows:
@@ -41,9 +42,7 @@ def read_rows(served: Served, body: dict[str, Any], *, most: int) -> Rows:
     if served.kind == "images":
         where = f"/v2/models/{served.name}/infer"
         raise Refusal(415, f"gate {served.name} takes pictures: send files as a form, or tensors to {where}")
-    if served.gate.table_ is not None:
-        return _table(served, rows)
-    return _numbers(served, rows)
+    return _numbers(served, rows) if served.columns is None else _table(served, rows, served.columns)
 
 
 def _numbers(served: Served, rows: list[Any]) -> Rows:
@@ -51,29 +50,21 @@ def _numbers(served: Served, rows: list[Any]) -> Rows:
     found = np.zeros((len(rows), width))
     for number, row in enumerate(rows):
         try:
-            found[number] = _row(row, width, served.columns)
+            found[number] = _row(row, width)
         except Refusal as refusal:
             problems[number] = refusal.message
     return _usable(found, problems)
 
 
-def _row(row: Any, width: int, columns: Sequence[str] | None) -> list[float]:
-    if isinstance(row, dict) and columns is not None:
-        absent = [name for name in columns if name not in row]
-        if absent:
-            raise Refusal(422, f"the column {absent[0]!r} is missing")
-        row = [row[name] for name in columns]
+def _row(row: Any, width: int) -> list[float]:
     if not isinstance(row, list):
-        raise Refusal(422, "a row must be a list of numbers" + (" or an object" if columns else ""))
+        raise Refusal(422, "a row must be a list of numbers")
     if len(row) != width:
         raise Refusal(422, f"the row has {len(row)} numbers and {width} were expected")
-    return [_number(value, columns is not None) for value in row]
+    return [_number(value) for value in row]
 
 
-def _number(value: Any, may_be_text: bool) -> float:
-    """Tables come from files, where numbers are texts."""
-    if may_be_text and isinstance(value, str) and is_number(value):
-        value = float(value)
+def _number(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise Refusal(422, "the row holds something that is no number")
     try:
@@ -85,11 +76,9 @@ def _number(value: Any, may_be_text: bool) -> float:
     return number
 
 
-def _table(served: Served, rows: list[Any]) -> Rows:
+def _table(served: Served, rows: list[Any], names: Sequence[str]) -> Rows:
     """By name, as in a file: unknown columns are ignored, absent ones are missing."""
-    encoder = served.gate.table_
-    assert encoder is not None
-    names, problems, records = encoder.names, {}, []
+    problems, records = {}, []
     for number, row in enumerate(rows):
         record: dict[str, Any] = {}
         if isinstance(row, list) and len(row) == len(names):
@@ -102,8 +91,9 @@ def _table(served: Served, rows: list[Any]) -> Rows:
             problems[number], record = "a column holds a list or an object, and no value", {}
         records.append(record)
     columns = {name: [record.get(name) for record in records] for name in names}
-    found, own = encoder.transform(Table(columns, range(len(rows)), problems))
-    return _usable(found, {number: clear(reason) for number, reason in own.items()})
+    found = served.gate.preprocessor_.read(Table(columns, range(len(rows)), problems))
+    reasons = {number: clear(reason) for number, reason in found.reasons.items()}
+    return Rows(found.usable().array, reasons, found.notes)
 
 
 def _usable(found: NDArray[np.float64], problems: dict[int, str]) -> Rows:

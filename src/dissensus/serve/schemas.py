@@ -105,6 +105,7 @@ class Result(BaseModel):
     flagged: bool | None
     verdict: str | None
     error: str | None
+    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
 
 
 class Scored(BaseModel):
@@ -148,6 +149,7 @@ class Explained(BaseModel):
     surprises: dict[str, float] = Field(
         description="Of a fused score: how unusual each of its parts is by itself, −log p in nats."
     )
+    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
     nearest: list[str]
     columns: list[dict[str, Any]] | None
 

@@ -181,7 +181,7 @@ def _inputs(served: Served, asked: InferRequest, *, most: int) -> NDArray[Any]:
         raise Refusal(
             422, f"{expected!r} must be of the datatype {'FP32 or FP64' if expected == 'rows' else 'UINT8'}"
         )
-    if array.ndim != 1 + len(served.shape) or array.shape[1:] != served.shape:
+    if array.shape[1:] != served.shape:
         sides = ", ".join(map(str, served.shape))
         raise Refusal(422, f"{expected!r} has shape {list(array.shape)} and [n, {sides}] was expected")
     if not 1 <= len(array) <= most:

@@ -6,7 +6,12 @@ from dissensus.models.observation.categorical import Categorical
 from dissensus.models.observation.continuous_bernoulli import ContinuousBernoulli
 from dissensus.models.observation.discretised_logistic import DiscretisedLogistic
 from dissensus.models.observation.gaussian import Gaussian
-from dissensus.models.observation.lookup import OBSERVATIONS, observation, observation_from_config
+from dissensus.models.observation.lookup import (
+    OBSERVATIONS,
+    default_observation,
+    observation,
+    observation_from_config,
+)
 
 __all__ = [
     "OBSERVATIONS",
@@ -16,6 +21,7 @@ __all__ = [
     "DiscretisedLogistic",
     "Gaussian",
     "ObservationModel",
+    "default_observation",
     "observation",
     "observation_from_config",
 ]

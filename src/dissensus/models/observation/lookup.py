@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dissensus.errors import SettingsError
@@ -13,7 +13,9 @@ from dissensus.models.observation.continuous_bernoulli import ContinuousBernoull
 from dissensus.models.observation.discretised_logistic import DiscretisedLogistic
 from dissensus.models.observation.gaussian import Gaussian
 
-__all__ = ["OBSERVATIONS", "observation", "observation_from_config"]
+__all__ = ["OBSERVATIONS", "default_observation", "observation", "observation_from_config"]
+
+LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
 
 OBSERVATIONS: Mapping[str, type[ObservationModel]] = {
     model.name: model
@@ -38,6 +40,15 @@ def observation(model: str | ObservationModel, **settings: Any) -> ObservationMo
         return OBSERVATIONS[model](**settings)
     except TypeError as error:
         raise SettingsError(f"observation {model!r} does not take {settings}: {error}.") from error
+
+
+def default_observation(shape: Sequence[int]) -> ObservationModel:
+    """Bernoulli for pictures (C, H, W), and a Gaussian with a learnt scale for standardised rows (D,).
+
+    >>> default_observation((3,))
+    Gaussian(scale=None, floor=0.1)
+    """
+    return Bernoulli() if len(shape) == 3 else Gaussian(scale=None, floor=LEAST_SCALE)
 
 
 def observation_from_config(config: Mapping[str, Any]) -> ObservationModel:

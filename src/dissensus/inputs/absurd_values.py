@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,22 +12,21 @@ from numpy.typing import NDArray
 from dissensus.errors import InputWarning
 from dissensus.inputs.standardiser import far_out
 
-if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
-
 __all__ = ["warn_of_absurd_values"]
 
 ABSURD = 50.0  # times the range of the rest of the column: no unit, and no tail, is that long
 NAMED = 3  # of which row, column and value are said
 
 
-def warn_of_absurd_values(gate: BayesianVAE, rows: NDArray[Any]) -> None:
+def warn_of_absurd_values(rows: NDArray[Any], names: Sequence[str] | None, *, stacklevel: int) -> None:
     """Warns of values that are absurd in their column of ``rows`` (N, D), with their rows and columns."""
     places = np.argwhere(far_out(rows, ABSURD))
     if not len(places):
         return
-    names = _column_names(gate, rows.shape[1])
-    shown = "; ".join(f"row {row}, {names[column]}: {rows[row, column]:g}" for row, column in places[:NAMED])
+    shown = "; ".join(
+        f"row {row}, {f'column {column}' if names is None else names[column]}: {rows[row, column]:g}"
+        for row, column in places[:NAMED]
+    )
     more = f" and {len(places) - NAMED} more" if len(places) > NAMED else ""
     values = "a value that lies" if len(places) == 1 else f"{len(places)} values that lie"
     warnings.warn(
@@ -34,13 +34,5 @@ def warn_of_absurd_values(gate: BayesianVAE, rows: NDArray[Any]) -> None:
         f"({shown}{more}): left out of the column's scale and cut off in training; repair or remove such "
         "rows if they are mistakes",
         InputWarning,
-        stacklevel=4,  # of whoever called fit
-    )
-
-
-def _column_names(gate: BayesianVAE, columns: int) -> list[str]:
-    table = getattr(gate, "table_", None)
-    named = table.features if table is not None else getattr(gate, "feature_names_in_", None)
-    return (
-        [f"column {number}" for number in range(columns)] if named is None else [str(name) for name in named]
+        stacklevel=stacklevel,
     )

@@ -1,0 +1,339 @@
+"""What one named column of a table becomes: numbers stay numbers, dates become parts, names become 0/1."""
+
+from __future__ import annotations
+
+import math
+import re
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from itertools import islice
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.inputs.tables import is_number
+
+__all__ = [
+    "LONGEST_NAME",
+    "CategoryColumn",
+    "Column",
+    "DateColumn",
+    "NumberColumn",
+    "Remarks",
+    "column_from_config",
+    "learn",
+]
+
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})  # texts, in lower case
+MOST_CATEGORIES = 50
+RARE, LEAST_SEEN = 0.01, 2  # a name in a smaller share of the rows, or in fewer rows, is rare
+MOSTLY, VARIED = 0.9, 10  # of a column that is numbers or dates but for some cells: their share, and variety
+LONGEST_NAME = 1000  # characters of a column's or a category's name
+SHOWN = 3  # offending cells named in a message
+DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?")
+
+
+@dataclass
+class Remarks:
+    """What there is to say about the cells of n rows, by row."""
+
+    problems: dict[int, dict[str, str]] = field(default_factory=dict)
+    """Row → column → why it cannot be read; such a row cannot be scored."""
+    notes: dict[int, list[str]] = field(default_factory=dict)
+    """Row → what no training row had, in words."""
+
+    def refuse(self, row: int, column: str, value: Any, wanted: str) -> None:
+        """Notes a cell that holds something else than its column did in training."""
+        reason = f"column {column!r} holds {str(value)[:40]!r}, which is no {wanted}"
+        self.problems.setdefault(row, {})[column] = reason
+
+    def note(self, row: int, text: str) -> None:
+        """Notes what no training row had."""
+        self.notes.setdefault(row, []).append(text)
+
+    def never_missing(self, row: int, column: str) -> None:
+        """Notes a value that is missing in a column where none was missing in training."""
+        self.note(row, f"{column}: missing, never so in training")
+
+
+class Column(ABC):
+    """The rule for one column."""
+
+    name: str
+
+    @property
+    @abstractmethod
+    def features(self) -> list[str]:
+        """The names of the columns of numbers that it becomes."""
+
+    @abstractmethod
+    def encode(self, values: Sequence[Any] | NDArray[Any], remarks: Remarks) -> NDArray[np.float64]:
+        """Return numbers (n, features); NaN stands for what is missing and never was in training."""
+
+    @abstractmethod
+    def to_config(self) -> dict[str, Any]:
+        """JSON values, from which :func:`column_from_config` makes the same column."""
+
+    @property
+    @abstractmethod
+    def is_sound(self) -> bool:
+        """Whether a table could have led to it; what is read from a file may be anything."""
+
+
+@dataclass(frozen=True)
+class NumberColumn(Column):
+    """A column of numbers; where some were missing in training, a second 0/1 column says which."""
+
+    name: str
+    median: float
+    """Of the training rows; stands in for missing values."""
+    may_miss: bool
+
+    @property
+    def features(self) -> list[str]:
+        """Its own name and, if values were missing, a column that says so."""
+        return [self.name, f"{self.name} is missing"] if self.may_miss else [self.name]
+
+    def encode(self, values: Sequence[Any] | NDArray[Any], remarks: Remarks) -> NDArray[np.float64]:
+        """(n, 1) or (n, 2)."""
+        numbers = _numbers(values)
+        for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
+            if not _missing(values[row]):
+                remarks.refuse(row, self.name, values[row], "finite number")
+            elif not self.may_miss:
+                remarks.never_missing(row, self.name)
+        return _with_missing(numbers[:, None], [self.median], self.may_miss)
+
+    def to_config(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"name": self.name, "median": self.median, "may_miss": self.may_miss}
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether its median is a number."""
+        return math.isfinite(self.median)
+
+
+@dataclass(frozen=True)
+class DateColumn(Column):
+    """A column of dates, or of dates with a time of day, as their parts, which are numbers.
+
+    A date without a time has the hour 0. Times are those on the clock: zones are not converted.
+    """
+
+    PARTS: ClassVar[tuple[str, ...]] = ("year", "month", "weekday", "hour")
+
+    name: str
+    medians: tuple[float, ...]
+    """Of each part, of the training rows; they stand in for missing dates."""
+    may_miss: bool
+
+    @property
+    def features(self) -> list[str]:
+        """One for each part and, if dates were missing, a column that says so."""
+        missing = [f"{self.name} is missing"] if self.may_miss else []
+        return [*(f"{self.name} {part}" for part in self.PARTS), *missing]
+
+    def encode(self, values: Sequence[Any] | NDArray[Any], remarks: Remarks) -> NDArray[np.float64]:
+        """(n, 4) or (n, 5)."""
+        parts = np.full((len(values), len(self.PARTS)), np.nan)
+        for row, value in enumerate(values):
+            moment = _date(value)
+            if moment is not None:
+                parts[row] = _parts(moment)
+            elif not _missing(value):
+                remarks.refuse(row, self.name, value, "date such as 2026-05-01 or 2026-05-01T12:30")
+            elif not self.may_miss:
+                remarks.never_missing(row, self.name)
+        return _with_missing(parts, self.medians, self.may_miss)
+
+    def to_config(self) -> dict[str, Any]:
+        """JSON values."""
+        return {"name": self.name, "medians": list(self.medians), "may_miss": self.may_miss}
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether it has a number for each part."""
+        return len(self.medians) == len(self.PARTS) and all(map(math.isfinite, self.medians))
+
+
+@dataclass(frozen=True)
+class CategoryColumn(Column):
+    """A column of names: a 0/1 column for each common one, one for all rare ones, one for those unseen."""
+
+    name: str
+    categories: tuple[str, ...]
+    """In alphabetical order; "" is the missing one, if any was missing in training."""
+    rare: tuple[str, ...] = ()
+    """Seen in training, but so seldom that they share a column."""
+
+    @property
+    def features(self) -> list[str]:
+        """One for each common name, one for the rare ones if there are any, and one for those unseen."""
+        other = [f"{self.name} is another"] if self.rare else []
+        return [*(f"{self.name}={name}" for name in self.categories), *other, f"{self.name} is unseen"]
+
+    def encode(self, values: Sequence[Any] | NDArray[Any], remarks: Remarks) -> NDArray[np.float64]:
+        """(n, features); no name is a problem, not even one never seen."""
+        place = {category: number for number, category in enumerate(self.categories)}
+        place |= dict.fromkeys(self.rare, len(self.categories))
+        unseen = len(self.features) - 1
+        encoded = np.zeros((len(values), unseen + 1))
+        for row, value in enumerate(values):
+            category = _category(value)
+            at = place.get(category, unseen)
+            encoded[row, at] = 1.0
+            if at == unseen and category:
+                remarks.note(row, f"{self.name}: {category[:40]}, never seen")
+            elif at == unseen:
+                remarks.never_missing(row, self.name)
+        return encoded
+
+    def to_config(self) -> dict[str, Any]:
+        """JSON values; of a column without rare names, no list of them."""
+        config = {"name": self.name, "categories": list(self.categories)}
+        return config | ({"rare": list(self.rare)} if self.rare else {})
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether its names are texts, of a length that is worth keeping."""
+        return all(isinstance(n, str) and len(n) <= LONGEST_NAME for n in (*self.categories, *self.rare))
+
+
+def column_from_config(config: Mapping[str, Any]) -> Column:
+    """The inverse of :meth:`Column.to_config`."""
+    if "median" in config:
+        return NumberColumn(config["name"], float(config["median"]), bool(config["may_miss"]))
+    if "medians" in config:
+        medians = tuple(float(median) for median in config["medians"])
+        return DateColumn(config["name"], medians, bool(config["may_miss"]))
+    return CategoryColumn(config["name"], tuple(config["categories"]), tuple(config.get("rare", ())))
+
+
+def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
+    """Return the rule for a column with these training values, or why it cannot be an input."""
+    present = _present(values)
+    if not present:
+        return f"column {name!r} is empty in every row: drop it"
+    may_miss = len(present) < len(values)
+    if _all_numbers(values, present):
+        numbers = _numbers(values)
+        infinite = [row for row in present if not math.isfinite(numbers[row])]
+        if infinite:
+            return f"column {name!r} is infinite in {_cells(values, infinite)}: repair or remove it"
+        return NumberColumn(name, float(np.median(numbers[present])), may_miss)
+    dates = {row: moment for row in present if (moment := _date(values[row])) is not None}
+    if len(dates) == len(present):
+        medians = np.median([_parts(moment) for moment in dates.values()], axis=0)
+        return DateColumn(name, tuple(float(median) for median in medians), may_miss)
+    numbered = {row for row in present if _is_numeric(values[row])}
+    for kind, fitting in (("numbers", numbered), ("dates", set(dates))):
+        if len(fitting) >= MOSTLY * len(present) and len({str(values[row]) for row in fitting}) > VARIED:
+            others = [row for row in present if row not in fitting]
+            return f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or drop it"
+    return _categories(name, values)
+
+
+def _categories(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
+    counts = Counter(_category(value) for value in values)
+    least = max(LEAST_SEEN, RARE * len(values))
+    by_count = sorted(counts, key=lambda category: (-counts[category], category))
+    common = [category for category in by_count[:MOST_CATEGORIES] if counts[category] >= least]
+    rare = sorted(set(counts) - set(common))
+    in_rare = sum(counts[category] for category in rare)
+    if len(counts) > MOST_CATEGORIES and in_rare > len(values) / 2:
+        return (
+            f"column {name!r} holds {len(counts)} different texts such as {rare[-1][:40]!r}, most of them "
+            "seldom: drop it, make it the id column, or bin it"
+        )
+    if len(rare) == 1:  # nobody to share a column with
+        common, rare = [*common, *rare], []
+    return CategoryColumn(name, tuple(sorted(common)), tuple(rare))
+
+
+def _cells(values: Sequence[Any] | NDArray[Any], rows: Sequence[int]) -> str:
+    """The first cells of those rows: ``row 17: '1,499'``."""
+    shown = ", ".join(f"row {row}: {str(values[row])[:40]!r}" for row in islice(rows, SHOWN))
+    return shown + (f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else "")
+
+
+def _with_missing(
+    numbers: NDArray[np.float64], medians: Sequence[float], may_miss: bool
+) -> NDArray[np.float64]:
+    if not may_miss:
+        return numbers
+    missing = np.isnan(numbers[:, :1])
+    return np.hstack([np.where(missing, medians, numbers), missing])
+
+
+def _numbers(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
+    """NaN for what is missing or no number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        return values.astype(np.float64)
+    return np.fromiter(map(_number, values), np.float64, len(values))
+
+
+def _number(value: Any) -> float:
+    try:
+        return float(value) if _is_numeric(value) else math.nan
+    except OverflowError:  # an integer beyond all floats
+        return math.inf
+
+
+def _present(values: Sequence[Any] | NDArray[Any]) -> list[int]:
+    """The rows that are not missing."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        return np.flatnonzero(~np.isnan(values)).tolist()
+    return [row for row, value in enumerate(values) if not _missing(value)]
+
+
+def _all_numbers(values: Sequence[Any] | NDArray[Any], rows: Sequence[int]) -> bool:
+    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
+        return True
+    return all(_is_numeric(values[row]) for row in rows)
+
+
+def _is_numeric(value: Any) -> bool:
+    return is_number(value) if isinstance(value, str) else _is_plain_number(value)
+
+
+def _is_plain_number(value: Any) -> bool:
+    return hasattr(value, "__float__") and not isinstance(value, bool | np.bool_)
+
+
+def _date(value: Any) -> datetime | None:
+    """A date in any of the forms that files and frames hold it in."""
+    if isinstance(value, datetime):
+        return value if value == value else None  # pandas' NaT is a datetime that does not equal itself
+    if isinstance(value, date):
+        return datetime(value.year, value.month, value.day)
+    if not isinstance(value, str) or DATE.fullmatch(text := value.strip()) is None:
+        return None
+    try:
+        return datetime.fromisoformat(text.replace(" +", "+").replace(" Z", "Z"))
+    except ValueError:
+        return None
+
+
+def _parts(moment: datetime) -> tuple[int, int, int, int]:
+    return moment.year, moment.month, moment.weekday(), moment.hour
+
+
+def _missing(value: Any) -> bool:
+    if isinstance(value, str):
+        return value.strip().lower() in MISSING
+    if isinstance(value, datetime):
+        return value != value
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _category(value: Any) -> str:
+    """One text for the same category in every kind of file."""
+    if _missing(value):
+        return ""
+    text = str(value).strip()
+    return text.lower() if text.lower() in ("true", "false") else text

@@ -1,0 +1,81 @@
+"""The preprocessor of pictures: files are brought to one size, pixels stay as they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import DataError
+from dissensus.inputs.preprocessor import Prepared, Preprocessor
+from dissensus.inputs.tables import Table
+from dissensus.inputs.validation import axes, check_images
+from dissensus.inputs.without_model import image_statistics
+
+__all__ = ["PicturePreprocessor"]
+
+
+@dataclass(frozen=True)
+class PicturePreprocessor(Preprocessor):
+    """Pictures (H, W, C) of uint8 in 0..255 or floats in [0, 1]."""
+
+    pictured: ClassVar[bool] = True
+
+    shape: tuple[int, ...]
+    resize: tuple[int, int] | None = None
+
+    @property
+    def kind(self) -> str:
+        """Always ``images``."""
+        return "images"
+
+    def contract(self) -> dict[str, Any]:
+        """Kind, shape, types and ranges."""
+        accepts = {"uint8": [0, 255], "float32": [0.0, 1.0]}
+        return {"kind": self.kind, "shape": list(self.shape), "accepts": accepts}
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Resized if asked for, and scaled."""
+        resize = [] if self.resize is None else [{"step": "resize", "to": list(self.resize)}]
+        return [*resize, {"step": "scale", "to": [0.0, 1.0]}]
+
+    def read(self, inputs: Any) -> Prepared:
+        """Pictures (n, H, W, C) of uint8 or float32."""
+        if isinstance(inputs, Table):
+            raise DataError(
+                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+            )
+        height, width, channels = self.shape
+        if axes(inputs) <= 2:
+            raise DataError(
+                f"X has shape {np.shape(inputs)}, and this detector takes images: "
+                f"give it (N, {height}, {width}, {channels})"
+            )
+        return Prepared(check_images(inputs, expected=(height, width, channels)))
+
+    def transform(self, array: NDArray[Any]) -> NDArray[Any]:
+        """As they are: scaling uint8 to [0, 1] is a model's first operation, on its device."""
+        return array
+
+    def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:
+        """Pixels of uint8 where the inputs are, else in [0, 1]."""
+        pixels = seen.clip(0, 1)
+        return (255 * pixels).round().astype(np.uint8) if dtype == np.uint8 else pixels
+
+    def statistics(self, array: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """The length of their code, and their spectra."""
+        return image_statistics(array)
+
+    def made_up(self, random: np.random.Generator) -> NDArray[Any]:
+        """Noise (1, H, W, C)."""
+        return (255 * random.uniform(size=(1, *self.shape))).astype(np.uint8)
+
+    def blank(self, count: int) -> NDArray[Any]:
+        """Black pictures."""
+        return np.zeros((count, *self.shape), dtype=np.uint8)
+
+    def is_single(self, shape: tuple[int, ...]) -> bool:
+        """(H, W, C), or (H, W) of a grey one."""
+        return shape == self.shape or (self.shape[2:] == (1,) and shape == self.shape[:2])

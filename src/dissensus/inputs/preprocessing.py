@@ -1,0 +1,80 @@
+"""Preprocessors, learnt from training inputs or read from a saved gate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import ArtifactError
+from dissensus.inputs.absurd_values import warn_of_absurd_values
+from dissensus.inputs.pictures import PicturePreprocessor
+from dissensus.inputs.preprocessor import Preprocessor
+from dissensus.inputs.rows import RowPreprocessor
+from dissensus.inputs.standardiser import Standardiser
+from dissensus.inputs.table_encoder import TableEncoder
+from dissensus.inputs.tables import Table
+
+__all__ = ["fit_preprocessor", "restore_preprocessor"]
+
+
+def fit_preprocessor(
+    inputs: NDArray[Any] | Table,
+    training: NDArray[np.int64],
+    *,
+    resize: tuple[int, int] | None = None,
+    stacklevel: int = 2,
+) -> tuple[Preprocessor, NDArray[Any]]:
+    """Learns from inputs that :func:`~dissensus.inputs.streams.training_inputs` gave; returns them as read.
+
+    The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
+    Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about.
+    """
+    table: TableEncoder | None = None
+    if isinstance(inputs, Table):
+        table = TableEncoder.fit(inputs)
+        rows: NDArray[Any] = table.transform(inputs)[0]
+    elif inputs.ndim > 2:
+        return PicturePreprocessor(tuple(inputs.shape[1:]), resize), inputs
+    else:
+        rows = inputs
+    found = RowPreprocessor(Standardiser.fit(rows[training]), table, resize)
+    warn_of_absurd_values(rows, found.columns, stacklevel=stacklevel + 1)
+    return found, rows
+
+
+def restore_preprocessor(
+    config: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    shape: tuple[int, ...],
+    *,
+    resize: tuple[int, int] | None,
+) -> Preprocessor:
+    """The inverse of a preprocessor's ``config`` and ``arrays``, for a model of inputs of ``shape``.
+
+    What no fit could have left is an ArtifactError.
+    """
+    pictured = len(shape) == 3
+    if pictured == ("mean" in arrays):
+        raise ArtifactError("its scales belong to another kind of input: save it anew")
+    described = config.get("table")
+    table = None if described is None else TableEncoder.from_config(described)
+    if table is not None and (len(table.features),) != shape:
+        raise ArtifactError("its columns are not those of its networks: save it anew")
+    found: Preprocessor
+    if pictured:
+        found = PicturePreprocessor(shape, resize)
+    else:
+        mean, scale = arrays["mean"], arrays["scale"]
+        if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):
+            raise ArtifactError("its means or scales are not those of its columns: save it anew")
+        found = RowPreprocessor(Standardiser(mean, scale), table, resize)
+    if any(config["input"][part] != found.contract()[part] for part in ("kind", "shape")):
+        raise ArtifactError("its input contract is not that of its networks: save it anew")
+    return found
+
+
+def _is_column(values: NDArray[Any], shape: tuple[int, ...]) -> bool:
+    return values.shape == shape and values.dtype == np.float64 and bool(np.isfinite(values).all())

@@ -1,0 +1,148 @@
+"""The preprocessor of rows: named columns become numbers, and numbers come on one scale."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import DataError
+from dissensus.inputs.preprocessor import Prepared, Preprocessor
+from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
+from dissensus.inputs.table_encoder import TableEncoder
+from dissensus.inputs.tables import Table
+from dissensus.inputs.validation import axes, check_rows, refuse_not_finite
+
+__all__ = ["RowPreprocessor"]
+
+
+@dataclass(frozen=True)
+class RowPreprocessor(Preprocessor):
+    """Rows of D numbers, or of named columns that become D numbers, standardised."""
+
+    pictured: ClassVar[bool] = False
+
+    standardiser: Standardiser
+    table: TableEncoder | None = None
+    resize: tuple[int, int] | None = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:  # type: ignore[override]
+        """(D,)"""
+        return self.standardiser.mean.shape
+
+    @property
+    def kind(self) -> str:
+        """``table`` where columns have names, else ``vectors``."""
+        return "vectors" if self.table is None else "table"
+
+    @property
+    def id_column(self) -> str | None:  # type: ignore[override]
+        """The column that named the training rows, if one did."""
+        return None if self.table is None else self.table.id_column
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """The names of a table's own columns."""
+        return None if self.table is None else self.table.names
+
+    @property
+    def columns(self) -> tuple[str, ...] | None:
+        """The names of the D numbers that a table's row becomes."""
+        return None if self.table is None else tuple(self.table.features)
+
+    def contract(self) -> dict[str, Any]:
+        """Kind, shape, types and ranges."""
+        return {"kind": self.kind, "shape": list(self.shape), "accepts": {"float64": "finite"}}
+
+    def steps(self) -> list[dict[str, Any]]:
+        """Columns encoded if they have names, standardised, and cut off."""
+        encode = [] if self.table is None else [{"step": "encode columns"}]
+        return [*encode, {"step": "standardise"}, {"step": "clip", "to": [-FARTHEST, FARTHEST]}]
+
+    def read(self, inputs: Any) -> Prepared:
+        """Rows (n, D) of finite float64; of a detector of named columns, arrays hold them in their order."""
+        if isinstance(inputs, Table):
+            return self._encoded(inputs)
+        if axes(inputs) > 2:
+            raise DataError(
+                f"X has shape {np.shape(inputs)}, and this detector takes rows: "
+                f"give it (N, {self.n_features})"
+            )
+        rows = check_rows(inputs, numeric=self.table is None)
+        if rows.shape[1] != self.n_features:
+            raise DataError(
+                f"X has {rows.shape[1]} features, but dissensus is expecting {self.n_features} features as "
+                "input"
+                + ("" if self.table is None else ": those are the columns of a table, so give it a frame")
+            )
+        if self.table is None:
+            refuse_not_finite(rows)
+            return Prepared(rows)
+        warnings.warn(
+            "X does not have valid feature names, but this detector was fitted with feature names: its "
+            "columns are taken in the order they had then",
+            UserWarning,
+            stacklevel=2,
+        )
+        named = dict(zip(self.table.names, rows.T, strict=True))
+        return self._encoded(Table(named, range(len(rows))))
+
+    def _encoded(self, table: Table) -> Prepared:
+        if self.table is None:
+            return self._without_names(table)
+        rows, remarks = self.table.transform(table)
+        # Missing, and never so in training: as far out as what networks learn from is cut off at.
+        far = self.standardiser.far_value(LEARNT)
+        return Prepared(np.where(np.isnan(rows), far, rows), remarks.problems, remarks.notes)
+
+    def _without_names(self, table: Table) -> Prepared:
+        """A frame of numbers, as scikit-learn takes it where the names of columns were not known at fit."""
+        columns = list(table.columns.values())
+        if not all(isinstance(column, np.ndarray) for column in columns):
+            raise DataError(
+                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+            )
+        warnings.warn(
+            "X has feature names, but this detector was fitted without feature names: its columns are taken "
+            "in the order they have",
+            UserWarning,
+            stacklevel=2,
+        )
+        return self.read(np.stack(columns, axis=1))
+
+    def transform(self, array: NDArray[Any]) -> NDArray[Any]:
+        """In deviations from the mean, float32."""
+        return self.standardiser(array)
+
+    def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ARG002
+        """In each column's own units."""
+        return self.standardiser.mean + self.standardiser.scale * seen
+
+    @property
+    def clip(self) -> float | None:
+        """Ten deviations, lest one absurd value runs away with a chain."""
+        return LEARNT
+
+    def made_up(self, random: np.random.Generator) -> NDArray[Any]:
+        """Numbers (1, D) in [0, 1)."""
+        return random.uniform(size=(1, *self.shape))
+
+    def blank(self, count: int) -> NDArray[Any]:
+        """Zeros (n, D)."""
+        return np.zeros((count, *self.shape))
+
+    def is_single(self, shape: tuple[int, ...]) -> bool:
+        """Any list of numbers: one of another length is refused as a row, not as many."""
+        return len(shape) == 1
+
+    def config(self) -> dict[str, Any]:
+        """JSON values."""
+        return super().config() | {"table": None if self.table is None else self.table.to_config()}
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Means and scales (D,)."""
+        return {"mean": self.standardiser.mean, "scale": self.standardiser.scale}
