@@ -162,7 +162,7 @@ def test_an_input_that_cannot_be_scored_is_named(tmp_path):
     rows = np.random.default_rng(3).normal(size=(120, 2))
     path, new = tmp_path / "rows.csv", tmp_path / "new.csv"
     np.savetxt(path, rows, delimiter=",", header="a1,b1", comments="")
-    new.write_text("a1,b1\n0,0\n0,\n")
+    new.write_text("a1,b1\n0,0\n0,x\n")
     gate = BayesianVAE(**TINY, device="cpu", false_alarm_rate=0.1).fit(TableFile(path))
-    with pytest.raises(DataError, match="row 1: column 'b1' is empty"):
+    with pytest.raises(DataError, match="row 1: column 'b1' holds 'x'"):
         assess(gate, new)

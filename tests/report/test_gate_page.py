@@ -29,6 +29,8 @@ def _explanation(kind, flagged, random, columns=None):
         np.arange(5.0),
         {"kl": Standing(12.5, 99.95), "std": Standing(3.0, 100.0), "mean-ll": Standing(200.0, 40.0)},
         columns,
+        pictured=kind != "row",
+        notes=("country: <Mars>, never seen",) if kind == "row" else (),
     )
 
 
@@ -117,6 +119,7 @@ def test_columns_by_name_or_number():
     first = int(np.argmax(named.disagreement))
     assert f"name&lt;{first}&gt;" in page
     assert "and 6 more columns" in page
+    assert "No training input had this: country: &lt;Mars&gt;, never seen." in page
     assert re.search(r">column \d+<", page)
 
 

@@ -86,14 +86,22 @@ def test_table_rows_that_cannot_be_scored_say_why(asked):
         {"age": [1], "pet": "cat"},
         [1],
     ]
-    errors = [
-        result["error"]
-        for result in asked.client.post("/score?gate=table", json={"rows": rows}).json()["results"]
-    ]
-    assert errors[0] is None
-    assert "'age' is empty" in errors[1]
+    results = asked.client.post("/score?gate=table", json={"rows": rows}).json()["results"]
+    errors = [result["error"] for result in results]
+    assert errors[:2] == [None, None]
+    assert results[1]["notes"] == ["age: missing, never so in training"]
     assert "'old'" in errors[2]
     assert all(errors[3:])
+    assert [result["notes"] for result in results if result is not results[1]] == [[]] * 4
+
+
+def test_what_no_training_row_had_is_said(asked):
+    row = {"age": 30, "pet": "<axolotl>"}
+    (result,) = asked.client.post("/score?gate=table", json={"rows": [row]}).json()["results"]
+    explained = asked.client.post("/explain?gate=table", json={"rows": [row]}).json()
+    assert result["notes"] == explained["notes"] == ["pet: <axolotl>, never seen"]
+    usual = asked.client.post("/explain?gate=table", json={"rows": [{"age": 30, "pet": "cat"}]}).json()
+    assert usual["notes"] == []
 
 
 @pytest.mark.parametrize(

@@ -43,13 +43,12 @@ def open_source(
     ``id_column`` and ``drop`` are for files of tables, ``resize`` (H, W) and ``on_error`` for pictures,
     ``progress`` is for downloads, ``name`` is what messages call it. Arrays are left unchecked.
     """
-    if isinstance(source, str | Path) and is_table(source):
+    if isinstance(source, str | Path) and is_table(source) and resize is None:
         return TableFile(source, id_column=id_column, drop=drop)
     if id_column is not None or drop:
         raise DataError(f"an id column and columns to drop are for tables in files, and {name} is none")
     if isinstance(source, str | Path):
-        size = resize if _is_pictures(source) else None
-        return cast(Source, open_inputs(source, name=name, size=size, on_error=on_error, progress=progress))
+        return cast(Source, open_inputs(source, name=name, size=resize, on_error=on_error, progress=progress))
     if isinstance(source, TableStream | Frame):
         return source
     if isinstance(source, Table):
@@ -62,8 +61,8 @@ def open_source(
 
 
 def training_inputs(source: Any, *, resize: tuple[int, int] | None) -> NDArray[Any] | Table:
-    """Return rows (N, D), pictures (N, H, W, C) or a table to fit on, checked."""
-    opened = open_source(source, resize=resize)
+    """Return rows (N, D), pictures (N, H, W, C) or a table to fit on, checked; only pictures are resized."""
+    opened = open_source(source, resize=resize if _is_pictures(source) else None)
     inputs = opened.load() if isinstance(opened, ImageFolder | TableFile | TableStream | Frame) else opened
     if isinstance(inputs, Table):
         return inputs
@@ -141,8 +140,11 @@ def is_picture_file(source: object) -> bool:
     )
 
 
-def _is_pictures(path: str | Path) -> bool:
-    return is_picture_file(path) or os.path.isdir(path) or is_pattern(path)  # noqa: PTH112
+def _is_pictures(source: object) -> bool:
+    """Whether it is a path to a picture or to a folder of them, or a pattern for them."""
+    if not isinstance(source, str | Path):
+        return False
+    return is_picture_file(source) or os.path.isdir(source) or is_pattern(source)  # noqa: PTH112
 
 
 def _known(frame: Frame, preprocessor: Preprocessor, id_column: str | None) -> Frame:
