@@ -219,10 +219,14 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Learns what is normal from ``X`` without labels.
 
-        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), an :class:`ImageFolder`, a
-        :class:`TableFile`, a path to a folder or file (images, arrays, ``.csv`` and ``.parquet`` tables), a
-        pattern such as ``"photos/*.png"``, or the name of a dataset. ``checkpoint`` is a folder where an
-        interrupted fit goes on; a folder that another process is using is refused at once.
+        ``X`` is an array or tensor (N, D), (N, H, W) or (N, H, W, C), a frame of pandas, polars or pyarrow,
+        an :class:`ImageFolder`, a :class:`TableFile`, a path to a folder or file (images, arrays, ``.csv``
+        and ``.parquet`` tables), a pattern such as ``"photos/*.png"``, or the name of a dataset. All other
+        methods take the same. Columns of frames and tables may hold numbers, names, truth values, dates and
+        missing values, and are found by name (:class:`~dissensus.inputs.TableEncoder`).
+
+        ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
+        is refused at once.
         """
         check_settings(self)
         check_posterior(self)

@@ -86,6 +86,11 @@ class GenerativeModel(nn.Module, ABC):
         """
         return "occlusion"
 
+    @property
+    def reads_pictures(self) -> bool:
+        """Whether an input has places (C, H, W), so that networks use each weight many times."""
+        return len(self.input_shape) > 1
+
     def parts(self) -> dict[str, nn.Module]:
         """The model's parameter groups by name: disjoint, and together all that is trainable.
 

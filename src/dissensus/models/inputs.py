@@ -13,7 +13,12 @@ __all__ = ["by_place", "channels_last", "to_tensor", "unit_scale"]
 
 
 def to_tensor(array: NDArray[Any]) -> Tensor:
-    """Images (N, H, W, C) to (N, C, H, W), vectors (N, D) as they are; uint8 stays, the rest is float32."""
+    """Images (N, H, W, C), or grey ones (N, H, W), to (N, C, H, W); vectors (N, D) as they are.
+
+    uint8 stays, the rest is float32.
+    """
+    if array.ndim == 3:
+        array = array[..., None]
     if array.ndim == 4:
         array = array.transpose(0, 3, 1, 2)
     dtype = np.uint8 if array.dtype == np.uint8 else np.float32

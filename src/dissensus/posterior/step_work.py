@@ -20,24 +20,20 @@ def batch_shares(model: GenerativeModel, batch_size: int) -> int:
     come out with other bits where they are divided otherwise. Short steps, and those on vectors, which
     consist of many short operations, are not divided: handing over would take longer than it saves.
     """
-    long = _pictures(model) and _work(model, batch_size) >= LEAST_WORK
+    long = model.reads_pictures and _work(model, batch_size) >= LEAST_WORK
     return SHARES if long and batch_size >= SHARES else 1
 
 
 def step_outweighs_python(model: GenerativeModel, batch_size: int) -> bool:
     """Whether two chains' steps at once, each on a core, are faster than in turn: Python makes them wait."""
-    return _work(model, batch_size) >= (LEAST_PICTURE_WORK if _pictures(model) else LEAST_WORK)
+    return _work(model, batch_size) >= (LEAST_PICTURE_WORK if model.reads_pictures else LEAST_WORK)
 
 
 def watching_threads(model: GenerativeModel, batch_size: int) -> int:
     """How many of torch's threads the operations beside the steps are divided between on a CPU."""
-    return threads_for(_work(model, batch_size)) if _pictures(model) else 1
+    return threads_for(_work(model, batch_size)) if model.reads_pictures else 1
 
 
 def _work(model: GenerativeModel, batch_size: int) -> int:
     """Weights that are trained × inputs of a step."""
     return batch_size * sum(p.numel() for p in model.parameters() if p.requires_grad)
-
-
-def _pictures(model: GenerativeModel) -> bool:
-    return len(model.input_shape) > 1

@@ -151,4 +151,4 @@ def _some(images: Images, count: int, seed: int, name: str) -> Images:
 
 def _tensor(images: Images) -> Tensor:
     """Grey (N, H, W) or colour (N, H, W, 3) to (N, C, H, W)."""
-    return to_tensor(images[..., None] if images.ndim == 3 else images)
+    return to_tensor(images)

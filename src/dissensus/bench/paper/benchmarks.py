@@ -198,4 +198,4 @@ def load_training(
 
 def _images(array: NDArray[np.uint8]) -> Tensor:
     """Grey (N, H, W) or colour (N, H, W, 3) to (N, C, H, W)."""
-    return to_tensor(array[..., None] if array.ndim == 3 else array)
+    return to_tensor(array)
