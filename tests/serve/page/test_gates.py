@@ -77,6 +77,8 @@ def test_rows_of_a_table_with_texts(visit, table_gate, tmp_path):
     for number, p_value in enumerate(table_gate.p_values(tmp_path / "asked.csv"), 1):
         shown = float(seen.card(f"Row {number}").locator(".p-value").inner_text())
         assert shown == pytest.approx(p_value, rel=6e-3)
+    expect(seen.card("Row 3").locator(".meaning")).to_contain_text("Pet: a unicorn, never seen.")
+    expect(seen.card("Row 1").locator(".meaning")).not_to_contain_text("never")
     columns = seen.card("Row 1").locator(".columns tbody th")
     expect(columns.first).to_be_visible()
     assert "age" in columns.all_inner_texts()

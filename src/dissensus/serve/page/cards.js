@@ -75,7 +75,9 @@ export class Card {
       element("div", {}, element("dt", {}, "p-value"), element("dd", { className: "p-value" }, number(result.p_value))),
       element("div", {}, element("dt", {}, "score"), element("dd", {}, number(this.result.score))),
     );
-    this.sentence.textContent = meaning(result.p_value, calibration.count);
+    // What no training input had, such as a category never seen.
+    const news = (result.notes ?? []).map(sentence);
+    this.sentence.textContent = [meaning(result.p_value, calibration.count), ...news].join(" ");
   }
 
   /** Shows that there is no decision, and why. */
