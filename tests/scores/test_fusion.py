@@ -45,8 +45,9 @@ def test_fresh_inliers_have_uniform_p_values(depth, leading, kind):
     fusion = Fusion(depth, leading).fit(inliers(kind, 1000))
     p = np.exp(-fusion(inliers(kind, 1000, seed=1)))
     # Both samples count: the distance is that of a two-sample test, at a level of 0.1%. Mixtures of numbers
-    # on a grid settle now on these, now on those of them.
-    allowed = 0.12 if (depth, kind) == ("mixture", "rounded") else 1.95 * np.sqrt(2 / 1000)
+    # on a grid settle now on these, now on those of them, and the largest of such numbers has many ties.
+    tied = kind == "rounded" and depth in ("mixture", SUM)
+    allowed = 0.12 if tied else 1.95 * np.sqrt(2 / 1000)
     assert stats.kstest(p, "uniform").statistic < allowed
     assert np.mean(p < 0.02) < 0.04
 
@@ -226,13 +227,13 @@ def test_what_cannot_work_is_refused_in_one_sentence():
     assert fusion({name: np.empty(0) for name in known}).shape == (0,)
 
 
-def test_a_sum_adds_up_the_leading_and_takes_the_mean_of_the_others():
+def test_a_sum_adds_up_the_leading_and_the_largest_of_the_others():
     known = inliers("normal", 800)
     fusion = Fusion(SUM, ["a"]).fit(known)
     probe = {"a": np.array([-9.0, 0.0, 3.0]), "b": np.array([0.0, 4.0, 0.0]), "c": np.array([0.0, -4.0, 0.0])}
     own = {name: fusion._marginals[name](probe[name]) for name in "abc"}
     two_sided = {name: np.maximum(0, -stats.norm.logsf(np.abs(z)) - np.log(2)) for name, z in own.items()}
-    expected = -stats.norm.logsf(own["a"]) + 2 * (two_sided["b"] + two_sided["c"]) / 2
+    expected = -stats.norm.logsf(own["a"]) + np.maximum(two_sided["b"], two_sided["c"])
     np.testing.assert_allclose(fusion(probe), -stats.norm.logsf(fusion._sums(expected)), rtol=1e-9)
     scores = fusion(probe)
     assert scores[1] > 3 > scores[0]  # low values of a leading statistic are not unusual

@@ -40,7 +40,7 @@ def describe_statistic(name: str, own: Score | Fused) -> str:
         return (
             "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by itself: "
             f"high values of {leading}"
-            + (f", and high or low ones of {', '.join(others)} together" if others else "")
+            + (f", and the most unusual, high or low, of {', '.join(others)}" if others else "")
         )
     return (
         "how few inliers lie as far out, -log p in nats, by the density of all of "

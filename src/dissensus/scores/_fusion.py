@@ -18,9 +18,6 @@ __all__ = ["SUM", "Fusion"]
 # More gains on made-up outliers of clothes and loses on those of house numbers, about which draws agree.
 LEADING_WEIGHT = 0.5
 SUM = "sum"  # the depth that is none
-# Of the others' mean in a sum. Many statistics of one kind say one thing many times: together they count as
-# much as two leading ones. Chosen among 0 to 3 on made-up outliers of clothes, digits and photographs.
-OTHERS_WEIGHT = 2.0
 
 
 class Fusion:
@@ -31,7 +28,7 @@ class Fusion:
     2. The ``depth`` of the point of all normal scores, among those of the inliers, also sees combinations
        that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``. ``"sum"``
        learns no such density, which takes hundreds of inliers: it adds up the :math:`-\log p` of the leading
-       statistics and twice the mean of the others', which count on both sides; step 3 is left out.
+       statistics and the largest of the others', which count on both sides; step 3 is left out.
     3. With ``leading``, the names of statistics of which *high* values alone are suspicious, half the mean of
        their own :math:`-\log p` is added to the depth's: Fisher's way to join tests, with a weight. A density
        looks in all directions alike; this tells it where outliers are more often found.
@@ -160,10 +157,13 @@ class Fusion:
         return total + LEADING_WEIGHT * led
 
     def _plain_sum(self, z: FloatArray) -> FloatArray:
-        """The sum (N,) of the leading −log p and of what the others say together, of normal scores (N, J)."""
+        """The sum (N,) of the leading −log p and the largest of the others', of normal scores (N, J).
+
+        The largest and not the mean: noise shows in the finest details of a picture alone.
+        """
         led = np.isin(self.names_, self.leading)
         total: FloatArray = surprise(z[:, led]).sum(axis=1)
-        return total if led.all() else total + OTHERS_WEIGHT * _two_sided(z[:, ~led]).mean(axis=1)
+        return total if led.all() else total + _two_sided(z[:, ~led]).max(axis=1)
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "names_"):
