@@ -30,7 +30,7 @@ MEANINGS = {
     "waic": "how unlikely it is, with a penalty for spread",
     "typicality": "how far its likelihood is from the usual one",
     "fused": "how few normal inputs are as unusual in all of these together",
-    "corrected-ll": "how far the draws fall short of a perfect decoder",
+    "corrected-ll": "how far the draws fall short of a perfect model",
     "latent-norm": "how far from the centre it is encoded",
     "latent-scale": "how uncertain its encoding is",
     "latent-spread": "how far the draws’ encodings of it lie apart",
