@@ -1,7 +1,7 @@
 """How many operations a step takes: a step on a GPU is a recording of just these kernels, replayed.
 
-One more operation is one more kernel of every step of every chain, so the count is held. What only makes a view
-of memory, or sets memory aside, launches no kernel and is not counted.
+One more operation is one more kernel of every step of every chain, so the count is held. What only makes a
+view of memory, or sets memory aside, launches no kernel and is not counted.
 """
 
 from collections import Counter

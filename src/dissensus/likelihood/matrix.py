@@ -93,7 +93,15 @@ def log_likelihoods(
         None
         if checkpoint is None
         else FinishedRows(
-            checkpoint, model, draws, data, samples=samples, seed=seed, device=device, proposal=proposal
+            checkpoint,
+            model,
+            draws,
+            data,
+            samples=samples,
+            seed=seed,
+            device=device,
+            proposal=proposal,
+            one_a_call=one_a_call,
         )
     )
     values, errors = (torch.empty(len(draws), len(data), dtype=torch.float64) for _ in range(2))
