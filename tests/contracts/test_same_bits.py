@@ -1,8 +1,8 @@
 """The same input gets the same bits: alone, in any batch, in any order, on any number of threads.
 
 For every model that keeps the contract and for odd shapes of each, all that is told of an input is compared
-to the bit: its column of the matrix (M, N), the Monte-Carlo errors and the statistics. Where a machine rounds by
-an input's place, the model is found out and inputs go one a call, as in a detector.
+to the bit: its column of the matrix (M, N), the Monte-Carlo errors and the statistics. Where a machine rounds
+by an input's place, the model is found out and inputs go one a call, as in a detector.
 """
 
 import zlib

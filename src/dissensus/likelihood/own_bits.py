@@ -25,8 +25,9 @@ from dissensus.posterior import WeightDraws
 __all__ = ["keeps_bits"]
 
 
-# What a place does to the last bit of a layer shows in few results: in one of a hundred for some networks, and
-# hardly ever where a draw leaves most units at zero. So every place is shown many inputs under several draws.
+# What a place does to the last bit of a layer shows in few results: in one of a hundred for some networks,
+# and hardly ever where a draw leaves most units at zero. So every place is shown many inputs under several
+# draws.
 DRAWS, TILES, INPUTS = 8, 4, 32
 SHIFTS = (1, 2, 3, 7)  # a place that differs from the next one shows at the first
 
