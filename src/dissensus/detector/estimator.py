@@ -281,7 +281,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self, validation: NDArray[Any], calibration: NDArray[Any], on_progress: OnProgress | None
     ) -> None:
         """Fits the score on the one part and scores the other, which no other step has seen."""
-        self.one_a_call_ = needs_one_a_call(self, validation)
+        self.one_a_call_ = needs_one_a_call(self)
         self.noise_floor_ = noise_floor(
             self.vae_,
             self.draws_,

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Measured", "every_statistic", "measure", "needs_one_a_call"]
 
+MADE_UP = 64  # inputs that a detector is tried out on
+
 
 class Measured(NamedTuple):
     """What scores are made of, for N inputs."""
@@ -62,18 +64,21 @@ def measure(
     return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
 
 
-def needs_one_a_call(gate: BayesianVAE, inputs: NDArray[Any]) -> bool:
-    """Whether a row's bits would depend on its place among others: tried out on some inputs (n, …).
+def needs_one_a_call(gate: BayesianVAE) -> bool:
+    """Whether an input's bits would depend on its place among others: tried out on made-up inputs.
 
-    Where none were kept, made-up ones will do: what matters is their shape.
+    What matters is their shape, and they are a function of the seed: a detector that was saved and loaded is
+    tried with the same ones, and decides as it did when it was fitted.
     """
-    if not len(inputs):
-        made_up = numpy_stream(gate.seed_, "places").uniform(size=(1, *gate.input_shape_))
-        inputs = made_up if gate.standardiser_ is not None else (255 * made_up).astype(np.uint8)
+    random, shape = numpy_stream(gate.seed_, "places"), (MADE_UP, *gate.input_shape_)
+    if gate.standardiser_ is None:
+        inputs = random.integers(0, 256, shape, dtype=np.uint8)
+    else:
+        inputs = random.normal(size=shape).astype(np.float32)
     return not keeps_bits(
         gate.vae_,
         gate.draws_,
-        to_tensor(gate._standardised(inputs)),
+        to_tensor(inputs),
         samples=gate.samples,
         seed=gate.seed_,
         device=find_device(gate.device),

@@ -102,7 +102,7 @@ def restore(
         raise ArtifactError("its input contract is not that of its networks: save it anew")
     detector.calibration_statistics_ = _statistics(detector, arrays)
     detector.examples_ = _examples(detector, arrays)
-    detector.one_a_call_ = needs_one_a_call(detector, detector.examples_.inputs)
+    detector.one_a_call_ = needs_one_a_call(detector)
     return detector
 
 
