@@ -1,4 +1,4 @@
-"""What an observation model is: the density p(x|z,θ) , given the numbers that a network gives for each dimension."""
+"""What an observation model is: the density p(x|z,θ), from the numbers a network gives for each dimension."""
 
 from __future__ import annotations
 
