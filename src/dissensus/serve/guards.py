@@ -81,6 +81,7 @@ class Guards:
     def _check(self, scope: Scope) -> None:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "").lower()
+        # Not Starlette's TrustedHostMiddleware: its refusal is neither JSON nor names a remedy.
         if self._hosts and _name(host) not in self._hosts:
             raise Refusal(
                 403, "the service is not known by that name: ask by its address, or name it with --allow-host"
