@@ -45,7 +45,7 @@ _Row = Annotated[
 ]
 _File = Annotated[bytes, WithJsonSchema({"type": "string", "format": "binary"})]
 # Of the type that another field names, flat or nested: checked where they become an array.
-_Numbers = Annotated[Any, WithJsonSchema({"type": "array", "items": {}})]
+_Numbers = Annotated[Any, WithJsonSchema({"type": ["array", "null"], "items": {}})]
 _Side = Annotated[int, Field(ge=0)]
 
 
@@ -165,4 +165,4 @@ def sentence(error: Mapping[str, Any]) -> str:
     steps = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in error["loc"]]
     words = _WORDS.get(error["type"])
     told = error["msg"] if words is None else words.format(**context)
-    return f"{''.join(steps).removeprefix('.')[:LONGEST_NAME]!r} {told}"
+    return f"{''.join(steps).removeprefix('.')!r} {told}"
