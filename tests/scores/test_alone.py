@@ -32,7 +32,7 @@ def test_scores_of_the_matrix(name):
         np.testing.assert_array_equal(other, together)
 
 
-@pytest.mark.parametrize("depth", ["gaussian", "mixture", "neighbours"])
+@pytest.mark.parametrize("depth", ["gaussian", "mixture"])
 @pytest.mark.parametrize("leading", [(), ("b", "d")])
 def test_fusion(depth, leading):
     def statistics(seed, inputs):

@@ -93,9 +93,9 @@ def test_a_combination_is_seen_that_no_statistic_shows(depth):
     assert auroc(fusion(fresh), fusion(odd)) > 0.9
 
 
-def test_a_mixture_and_neighbours_see_the_gap_between_two_kinds():
+def test_a_mixture_sees_the_gap_between_two_kinds():
     between = {"a": np.array([-2.0, 2.0, 0.0]), "b": np.array([0.0, 0.0, 2.0])}
-    for depth, seen in (("gaussian", False), ("mixture", True), ("neighbours", True)):
+    for depth, seen in (("gaussian", False), ("mixture", True)):
         p = np.exp(-Fusion(depth).fit(inliers("two kinds"))(between))
         assert (p < 0.02).all() == seen
 
@@ -202,7 +202,7 @@ def test_a_foreign_state_is_refused(depth):
 
 def test_what_cannot_work_is_refused_in_one_sentence():
     known = inliers()
-    with pytest.raises(SettingsError, match="gaussian, mixture, neighbours"):
+    with pytest.raises(SettingsError, match="gaussian, mixture, sum"):
         Fusion("deep")
     with pytest.raises(SettingsError, match="list of names"):
         Fusion(leading="a")

@@ -72,8 +72,9 @@ def report(
         from dissensus.detector import BayesianVAE
         from dissensus.detector.streaming import open_stream
         from dissensus.inspection import assess
-        from dissensus.report import gate_record, require_matplotlib, write_gate_report
+        from dissensus.report import gate_record, require_jinja, require_matplotlib, write_gate_report
 
+        require_jinja()
         require_matplotlib()
         on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
         with warnings_as_messages(), speaking_of(data):

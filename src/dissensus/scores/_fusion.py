@@ -26,16 +26,15 @@ class Fusion:
     1. Each statistic becomes a normal score by its distribution among inliers, extrapolated beyond them
        (:class:`Marginal`). Its scale and form no longer matter, and a value on either side may be unusual.
     2. The ``depth`` of the point of all normal scores, among those of the inliers, also sees combinations
-       that are unusual while no statistic is: ``"gaussian"``, ``"mixture"`` or ``"neighbours"``. ``"sum"``
-       learns no such density, which takes hundreds of inliers: it adds up the :math:`-\log p` of the leading
-       statistics and the largest of the others', which count on both sides; step 3 is left out.
+       that are unusual while no statistic is: ``"gaussian"`` or ``"mixture"``. ``"sum"`` learns no such
+       density, which takes hundreds of inliers: it adds up the :math:`-\log p` of the leading statistics and
+       the largest of the others', which count on both sides; step 3 is left out.
     3. With ``leading``, the names of statistics of which *high* values alone are suspicious, half the mean of
        their own :math:`-\log p` is added to the depth's: Fisher's way to join tests, with a weight. A density
        looks in all directions alike; this tells it where outliers are more often found.
     4. The sum is again put among that of the inliers, as far as possible each without its own part in it.
 
-    Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input
-    (``"neighbours"``: tens).
+    Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input.
 
     >>> rng = np.random.default_rng(0)
     >>> a = rng.normal(size=2000)

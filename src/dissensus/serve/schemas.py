@@ -1,4 +1,4 @@
-"""The shapes of answers, for the description of the API; the answers themselves are made by hand."""
+"""The shapes of answers, for the description of the API; making thousands of them a second needs no model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ __all__ = [
     "GateFacts",
     "GateNames",
     "InferResponse",
+    "Live",
     "ModelMetadata",
+    "ModelReady",
     "Ready",
     "Scored",
     "ServerMetadata",
@@ -192,6 +194,19 @@ class Ready(BaseModel):
     ready: bool
     problems: list[str]
     gates: int
+
+
+class Live(BaseModel):
+    """Whether the process answers."""
+
+    live: bool
+
+
+class ModelReady(BaseModel):
+    """Whether a gate can be asked."""
+
+    name: str
+    ready: bool
 
 
 class ServerMetadata(BaseModel):

@@ -36,7 +36,6 @@ FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
         "fused": FusedScore("all"),
         "fused-even": FusedScore("all", leading=()),
         "fused-gaussian": FusedScore("all", "gaussian"),
-        "fused-neighbours": FusedScore("all", "neighbours"),
         "fused-draws": FusedScore("draws"),
         "fused-images": FusedScore("images", leading=()),
     }
