@@ -89,7 +89,7 @@ class Explanation:
     columns: tuple[str, ...] | None = None
     """The names of a table's columns, if they are known."""
     surprises: Mapping[str, float] = field(default_factory=dict)
-    """Of a fused score: how unusual each of its parts is by itself, −log p in nats, largest first."""
+    """Of a score that is made of parts: how unusual each is by itself, −log p in nats, largest first."""
 
     @property
     def ranking(self) -> NDArray[np.int64]:

@@ -335,4 +335,4 @@ def test_the_commands_know_it(rows, tmp_path):
     assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
     assert set(explained["surprises"]) == {"mixture-ll", "corrected-ll"}
-    assert "What carries the fused score" in run("explain", gate, data)
+    assert "What carries the score" in run("explain", gate, data)

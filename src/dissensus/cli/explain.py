@@ -89,7 +89,7 @@ def _print(name: str | int, facts: dict[str, Any]) -> None:
     out.print("\n[bold]The draws disagree most about[/bold]")
     out.print(bullets(places))
     if facts["surprises"]:
-        out.print("\n[bold]What carries the fused score[/bold] (−log p of each statistic by itself)")
+        out.print("\n[bold]What carries the score[/bold] (−log p of each statistic by itself)")
         shown = list(facts["surprises"].items())[:SHOWN]
         out.print(bullets(f"{name}: {nats:.3g} nats" for name, nats in shown))
     out.print("\n[bold]Compared with the calibration inputs[/bold]")

@@ -16,7 +16,7 @@ __all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
 UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
-NAMED = 3  # statistics of a fused score that a sentence names
+NAMED = 3  # parts of a score that a sentence names
 MEANINGS = {
     **{name: score(name).description for name in SCORES},
     "corrected-ll": "how far the draws fall short of a perfect decoder",
@@ -119,7 +119,7 @@ def _impossible(a: Assessment) -> list[str]:
 
 
 def _carried(surprises: Mapping[str, float]) -> list[str]:
-    """What carries a fused score, in words; nothing where the score is not fused."""
+    """What carries a score that is made of parts, in words; nothing where it has none."""
     if not surprises:
         return []
     largest = sorted(surprises, key=lambda name: -surprises[name])
