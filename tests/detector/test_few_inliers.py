@@ -7,19 +7,28 @@ from sklearn.model_selection import train_test_split
 
 from dissensus import BayesianVAE
 from dissensus.data import image_statistic_names, make_up
-from dissensus.detector.fused import FEW, FEW_LEADING, fused_score
 from dissensus.detector.parts import part_fractions, rows_for_calibration
 from dissensus.errors import CalibrationWarning
 from dissensus.evaluation import auroc
-from dissensus.scores import SUM
+from dissensus.models import OBSERVED
+from dissensus.scores import SUM, Available, Fused
 
 
 @pytest.mark.parametrize("shape", [(5,), (8, 8, 1)])
 def test_the_number_of_inliers_decides_what_is_fused(shape):
-    few, enough = fused_score(shape, inliers=FEW - 1), fused_score(shape, inliers=FEW)
-    assert (few.fusion.depth, enough.fusion.depth) == (SUM, "mixture")
     images = image_statistic_names(shape) if len(shape) == 3 else ()
-    assert few.statistics == (*FEW_LEADING, *images)
+    available = Available(tuple(OBSERVED), images)
+    few, enough = (Fused().settled(available, inliers=count) for count in (Fused.FEW - 1, Fused.FEW))
+    assert (few.fusion.depth, enough.fusion.depth) == (SUM, "mixture")
+    assert few.statistics == (*Fused.FEW_LEADING, *images)
+    assert enough.statistics == (*Fused.PARTS, *images)
+
+
+def test_a_model_that_tells_less_is_fused_of_what_there_is():
+    little = Available(("latent-norm",))
+    enough, few = (Fused().settled(little, inliers=count) for count in (1000, 10))
+    assert enough.statistics == ("whitened", "kl", "mean-ll", "latent-norm")
+    assert few.statistics == few.fusion.leading == ("mixture-ll",)
 
 
 @pytest.mark.parametrize("kind", ["rows", "pictures"])

@@ -12,11 +12,10 @@ from torch import Tensor
 
 from dissensus.data import image_suffixes
 from dissensus.decisions import conformal_p_values
-from dissensus.detector.measuring import measure
+from dissensus.detector.measuring import measure_everything
 from dissensus.detector.settings import find_device
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.models.inputs import to_tensor
-from dissensus.scores import Fused
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -46,9 +45,9 @@ def explain_batch(
 ) -> list[Explanation]:
     """One explanation for each of the checked inputs (N, H, W, C) or (N, D)."""
     data, device = to_tensor(gate._standardised(inputs)), find_device(gate.device)
-    measured = measure(gate, inputs)
-    statistics = statistics_of(*measured, own=gate.statistic_, score=gate.score_)
-    surprises = gate.score_.surprises(*measured) if isinstance(gate.score_, Fused) else {}
+    measured = measure_everything(gate, inputs)
+    statistics = statistics_of(measured, gate.score_)
+    surprises = gate.score_.surprises(measured)
     scores = statistics[gate.statistic_]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)

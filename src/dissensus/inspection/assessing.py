@@ -151,9 +151,9 @@ def _rows(inputs: Any, rows: slice) -> Any:
 
 
 def _settings(gate: BayesianVAE) -> dict[str, Any]:
-    names = ("variant", "statistic", "false_alarm_rate", "chains", "draws", "samples", "step_size", "resize")
+    names = ("variant", "statistic_", "false_alarm_rate", "chains", "draws", "samples", "step_size", "resize")
     return {
-        **{name: np.asarray(getattr(gate, name)).tolist() for name in names},
+        **{name.rstrip("_"): np.asarray(getattr(gate, name)).tolist() for name in names},
         "posterior": posterior_in_words(gate.posterior),
         "observation": gate.vae_.observation.name,
         "latent_size": gate.vae_.latent_size,

@@ -78,7 +78,7 @@ class Fusion:
 
     def __call__(self, statistics: Mapping[str, ArrayLike]) -> FloatArray:
         """Scores (N,) for statistics (N,) by name; those that fusion was not fitted on are ignored."""
-        self._check_fitted()
+        self.check_fitted()
         z = self._normal_scores(_columns(statistics, self.names_))
         if not len(z):
             return np.empty(0)
@@ -91,13 +91,13 @@ class Fusion:
         :math:`-\log p` with p the share of inliers at least as far out on either side: 0 in the middle. They
         do not add up to the score: statistics are correlated, and may be unusual only together.
         """
-        self._check_fitted()
+        self.check_fitted()
         z = self._normal_scores(_columns(statistics, self.names_))
         return dict(zip(self.names_, _two_sided(z).T, strict=True))
 
     def state(self) -> dict[str, FloatArray]:
         """What was learnt: arrays ``statistic/NAME/…``, ``depth/…``, ``distances/…`` and ``sums/…``."""
-        self._check_fitted()
+        self.check_fitted()
         marginals = {f"statistic/{name}": marginal for name, marginal in self._marginals.items()}
         marginals["sums"] = self._sums
         if self.depth != SUM:
@@ -164,7 +164,8 @@ class Fusion:
         total: FloatArray = surprise(z[:, led]).sum(axis=1)
         return total if led.all() else total + _two_sided(z[:, ~led]).max(axis=1)
 
-    def _check_fitted(self) -> None:
+    def check_fitted(self) -> None:
+        """Refuse to go on unfitted."""
         if not hasattr(self, "names_"):
             raise SettingsError("the fusion is not fitted; call fit with the statistics of inliers")
 

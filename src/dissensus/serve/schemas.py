@@ -148,7 +148,7 @@ class Explained(BaseModel):
     reconstructions: list[str]
     statistics: dict[str, Standing]
     surprises: dict[str, float] = Field(
-        description="Of a fused score: how unusual each of its parts is by itself, −log p in nats."
+        description="Of a score that is made of parts: how unusual each is by itself, −log p in nats."
     )
     nearest: list[str]
     columns: list[dict[str, Any]] | None

@@ -18,8 +18,8 @@ from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.runs import RunKey
 from dissensus.bench.panel.scores import FUSIONS, PANEL_SCORES
 from dissensus.bench.records import records_of_kind
-from dissensus.detector.fused import PARTS
 from dissensus.evaluation import environment, write_record
+from dissensus.scores import Fused
 
 __all__ = [
     "Folder",
@@ -150,7 +150,7 @@ def _scoring() -> dict[str, Any]:
     return {
         "scores": list(PANEL_SCORES),
         "fusions": fusions,
-        "fused_of_draws": list(PARTS),
+        "fused_of_draws": list(Fused.PARTS),
         "false_discovery_rate": FALSE_DISCOVERY_RATE,
         "mixes": MIX,
     }
