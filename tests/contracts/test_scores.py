@@ -15,7 +15,7 @@ class TestEveryScoreOfThePackage(ScoreContract):
 
 
 class TestFusionsOfOnesOwn(ScoreContract):
-    @pytest.fixture(params=["gaussian", "mixture", "neighbours", "sum"])
+    @pytest.fixture(params=["gaussian", "mixture", "sum"])
     def new(self, request):
         names = ["kl", "typicality", "code-length"]
         return lambda: Fused(names, depth=request.param, leading=["kl"])
