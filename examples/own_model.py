@@ -14,7 +14,7 @@ from dissensus.evaluation import auroc
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import GenerativeModel, Inferred
 from dissensus.posterior import posterior_settings, sample_posterior
-from dissensus.scores import SCORES
+from dissensus.scores import Measured, score
 
 COLUMNS, LATENTS, ROWS, EPOCHS = 5, 2, 400, 200
 
@@ -61,7 +61,8 @@ for posterior in ("sghmc", "swag", "ensemble"):
     draws = sample_posterior(ProbabilisticPCA(), near[:ROWS], settings, seed=0, held_out=near[:50])
     normal, strange = (log_likelihoods(ProbabilisticPCA(), draws, x).values for x in (near[ROWS:], far))
     found = {
-        name: auroc(SCORES[name].make()(normal), SCORES[name].make()(strange)) for name in ("mean-ll", "ess")
+        name: auroc(score(name)(Measured(normal)), score(name)(Measured(strange)))
+        for name in ("mean-ll", "ess")
     }
     print(f"{posterior}: {len(draws)} draws, AUROC " + ", ".join(f"{n} {v:.3f}" for n, v in found.items()))
     assert np.isfinite(normal).all()

@@ -12,7 +12,7 @@ from torch import nn
 from dissensus import VAE, BayesianVAE, SamplingSettings, log_likelihoods, sample_posterior
 from dissensus.models import observation
 from dissensus.posterior import SGHMC
-from dissensus.scores import SCORES
+from dissensus.scores import Measured, score
 
 QUICK = bool(os.environ.get("DISSENSUS_QUICK"))
 POINTS, LATENTS, HIDDEN = 1000, 1, 32
@@ -80,4 +80,4 @@ draws = sample_posterior(vae, torch.tensor(rows, dtype=torch.float32), settings,
 matrix = log_likelihoods(vae, draws, torch.tensor(list(questions.values())), samples=64)
 print(f"\n{matrix.values.shape[0]} draws, {matrix.values.shape[1]} inputs; higher = more unusual")
 for name in ("mixture-ll", "kl", "ess"):
-    print(f"{name:<12}", *(f"{score:9.2f}" for score in SCORES[name].make()(matrix.values)))
+    print(f"{name:<12}", *(f"{score:9.2f}" for score in score(name)(Measured(matrix.values))))

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dissensus import lock
+from dissensus import holder, lock
 from dissensus.errors import InUseError, OutputError
+from dissensus.holder import Holder
 from dissensus.lock import Claim
 
 HOLDER = """
@@ -193,7 +194,7 @@ def test_no_two_have_it_at_once(start, tmp_path, monkeypatch):
 
 def left_by(place, **changed):
     """A lock file as another process left it."""
-    holder = {**vars(lock._Holder()), **changed}
+    holder = {**vars(Holder()), **changed}
     place.with_name(f".{place.name}.lock").write_text(json.dumps(holder))
 
 
@@ -220,7 +221,7 @@ def test_a_file_that_names_nobody_is_taken_over(place, text):
     ],
 )
 def test_another_machines_file_where_locks_do_not_reach(place, monkeypatch, system, refused):
-    monkeypatch.setattr(lock, "_file_system", lambda _: system)
+    monkeypatch.setattr(holder, "_file_system", lambda _: system)
     left_by(place, **ELSEWHERE)
     if refused:
         with pytest.raises(
@@ -259,7 +260,7 @@ def test_without_locks_the_file_is_the_lock(place):
 
 
 @pytest.mark.usefixtures("no_locks")
-@pytest.mark.skipif(not lock._Holder().boot, reason="this system does not name its starts")
+@pytest.mark.skipif(not Holder().boot, reason="this system does not name its starts")
 def test_without_locks_only_the_certainly_dead_are_followed(place):
     for changed in ({"pid": dead_process()}, {"boot": "an earlier start of this machine"}):
         left_by(place, **changed)
@@ -279,4 +280,4 @@ def test_where_no_file_can_be_made(tmp_path):
 
 @pytest.mark.skipif(not Path("/proc/self/mountinfo").exists(), reason="this system does not list its mounts")
 def test_the_file_systems_kind_is_found(tmp_path):
-    assert " " in lock._file_system(tmp_path)
+    assert " " in holder._file_system(tmp_path)

@@ -25,7 +25,7 @@ from dissensus.demo import Demo, run_demo
 from dissensus.detector import BayesianVAE
 from dissensus.evaluation import auroc, environment, write_record
 from dissensus.inputs import load_sample
-from dissensus.scores import Fused, score
+from dissensus.scores import score
 
 COMPARED = ("kl", "waic", "whitened", "fused")
 SETTINGS = ("variant", "statistic", "false_alarm_rate", "chains", "draws", "samples", "step_size")
@@ -97,7 +97,7 @@ def main() -> None:
         "fitted_rows": gate.fitted_rows_,
         "settings": {name: getattr(gate, name) for name in SETTINGS},
         "observation": gate.vae_.observation.name,
-        "fused": list(gate.score_.statistics) if isinstance(gate.score_, Fused) else [],
+        "fused": gate.score_.config()["statistics"],
         "threads": torch.get_num_threads(),
         "auroc": means(runs),
         "seconds_to_score": seconds_to_score(gate),

@@ -14,7 +14,7 @@ import numpy as np
 from dissensus import BayesianVAE
 from dissensus.evaluation import auroc, environment, write_record
 from dissensus.inputs import load_dataset
-from dissensus.scores import SCORES
+from dissensus.scores import Measured, score
 
 PAIRS = (("fashion-mnist", "mnist"), ("svhn", "cifar10"))
 TRAINING, ASKED, SEED = 1500, 300, 0
@@ -43,7 +43,7 @@ def measured(known: str, other: str) -> dict[str, Any]:
         gate.set_params(proposal=proposal)
         one, two = gate.log_likelihoods(normal), gate.log_likelihoods(strange)
         numbers = {
-            name: round(auroc(SCORES[name].make()(one.values), SCORES[name].make()(two.values)), 3)
+            name: round(auroc(score(name)(Measured(one.values)), score(name)(Measured(two.values))), 3)
             for name in SHOWN
         }
         found[proposal] = {"auroc": numbers, "error": round(float(np.mean(one.errors)), 3)}

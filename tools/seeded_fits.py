@@ -22,7 +22,8 @@ from dissensus import BayesianVAE
 from dissensus.likelihood import input_statistics, log_likelihoods
 from dissensus.models import build_vae
 from dissensus.posterior import WeightDraws, posterior_settings, sample_posterior
-from dissensus.scores import SCORES, FittedScore
+from dissensus.scores import MATRIX, SCORES, Measured
+from dissensus.scores import score as score_named
 
 SEED = 7
 PICTURES = np.random.default_rng(1).integers(0, 256, size=(120, 12, 10), dtype=np.uint8)
@@ -67,9 +68,10 @@ def _posterior(name: str, X: NDArray[Any], shape: tuple[int, ...], **budget: Any
     found = _of_draws(draws) | {"matrix": _digest(matrix)}
     for statistic, values in input_statistics(vae, draws, data).items():
         found[f"statistic {statistic}"] = _digest(values)
-    for score, entry in SCORES.items():
-        own = entry.make()
-        found[f"score {score}"] = _digest((own.fit(matrix) if isinstance(own, FittedScore) else own)(matrix))
+    measured = Measured(matrix)
+    for own in map(score_named, SCORES):
+        if own.requires == (MATRIX,):
+            found[f"score {own.name}"] = _digest(own.fit(measured)(measured))
     return found
 
 

@@ -5,4 +5,4 @@ from __future__ import annotations
 __all__ = ["STATISTIC"]
 
 STATISTIC = "fused"
-"""``"fused"``, or a name from ``dissensus.scores.SCORES``."""
+"""A name from ``dissensus.scores.SCORES``."""

@@ -32,7 +32,7 @@ from dissensus.likelihood.workspace import Weights
 from dissensus.models import GenerativeModel, LatentModel
 from dissensus.models.inputs import by_place, channels_last
 from dissensus.posterior import WeightDraws, load_draw
-from dissensus.scores import SCORES, FittedScore, Fused, Score
+from dissensus.scores import SCORES, Measured, Score, score, scored
 from dissensus.seeding import numpy_stream
 from dissensus.torch_threads import torch_threads
 
@@ -90,7 +90,7 @@ class Explanation:
     columns: tuple[str, ...] | None = None
     """The names of a table's columns, if they are known."""
     surprises: Mapping[str, float] = field(default_factory=dict)
-    """Of a fused score: how unusual each of its parts is by itself, −log p in nats, largest first."""
+    """Of a score that is made of parts: how unusual each is by itself, −log p in nats, largest first."""
     pictured: bool = False
     """Whether it is shown as a picture (H, W, C) rather than as columns (D,)."""
     notes: tuple[str, ...] = ()
@@ -245,32 +245,22 @@ def first_codes(
     return np.concatenate(parts)
 
 
-def statistics_of(
-    matrix: NDArray[np.float64],
-    others: Mapping[str, NDArray[np.float64]],
-    *,
-    own: str,
-    score: Score | Fused,
-) -> dict[str, NDArray[np.float64]]:
-    """Every statistic (N,) that the matrix (M, N) alone gives, all others, and the detector's own, by name.
+def statistics_of(measured: Measured, own: Score) -> dict[str, NDArray[np.float64]]:
+    """Return every statistic (N,) of what was measured, by name: the detector's own score comes first.
 
-    Of those that have to be fitted there are the detector's own and, if that is a fusion, its parts, which
-    come first. The detector's own is rounded, as decisions need it.
+    Its parts, if it has any, follow, then the scores of the package that need not be fitted, as far as what
+    they require was measured, and all other statistics. The detector's own is rounded, as decisions need it.
 
-    >>> list(statistics_of(np.zeros((1, 3)), {}, own="mean-ll", score=SCORES["mean-ll"].make()))
-    ['mean-ll', 'mixture-ll']
+    >>> list(statistics_of(Measured(np.zeros((1, 3))), score("mixture-ll")))
+    ['mixture-ll', 'mean-ll']
     """
-    fused = {}
-    if isinstance(score, Fused):
-        parts = score.parts(matrix, others)
-        fused = {own: rounded(score.fusion(parts)), **parts}
-    found: dict[str, NDArray[np.float64]] = {}
-    for name, entry in SCORES.items():
-        if name == own and not isinstance(score, Fused):
-            found[name] = rounded(score(matrix))
-        elif len(matrix) >= entry.least_draws and not isinstance(stateless := entry.make(), FittedScore):
-            found[name] = stateless(matrix)
-    return fused | {name: v for name, v in (found | dict(others)).items() if name not in fused}
+    found = {own.name: rounded(scored(own, measured)), **own.parts(measured)}
+    for name in SCORES:
+        other = score(name)
+        ready = measured.draws >= other.least_draws and set(other.requires) <= set(measured.names)
+        if name not in found and ready and not other.learns:
+            found[name] = other(measured)
+    return found | {name: values for name, values in measured.statistics.items() if name not in found}
 
 
 def standing(value: float, calibration: NDArray[np.float64] | None) -> Standing:

@@ -12,21 +12,18 @@ machine apart: there a file that another machine left is respected. Both sentenc
 from __future__ import annotations
 
 import errno
-import json
 import os
-import platform
-import re
 import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from dissensus.errors import InUseError, not_written
+from dissensus.holder import Holder
 
 if sys.platform == "win32":
     import msvcrt
@@ -38,27 +35,6 @@ __all__ = ["Claim"]
 PAUSE = 0.05  # seconds between two attempts
 SAYING_WHO = 1.0  # seconds that a new holder may take to write its name
 NO_LOCKS = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP, errno.EINVAL}
-# File systems whose locks may be known to one machine only, although several can use them at once.
-LOCKS_OF_ONE_MACHINE = re.compile(
-    r"^(fuse\b.*|9p|virtiofs|nfs4? .*\blocal_lock=(flock|all)\b.*|cifs .*nobrl.*)"
-)
-
-
-@dataclass(frozen=True)
-class _Holder:
-    """Who holds a lock."""
-
-    pid: int = field(default_factory=os.getpid)
-    host: str = field(default_factory=platform.node)
-    since: str = field(default_factory=lambda: f"{datetime.now(UTC):%Y-%m-%d %H:%M:%S} UTC")
-    boot: str = field(default_factory=lambda: _one_line("/proc/sys/kernel/random/boot_id"))
-    """Differs between machines and between the starts of one; containers of one machine share it."""
-    processes: str = field(default_factory=lambda: _link("/proc/self/ns/pid"))
-    """Among which processes ``pid`` is the number of one: every container counts its own."""
-
-    def __str__(self) -> str:
-        own = self.pid == os.getpid() and self.host == platform.node()
-        return f"process {self.pid}{' (this one)' if own else ''} on {self.host} since {self.since}"
 
 
 @dataclass
@@ -145,7 +121,7 @@ def _lock_file(file: Path, place: str) -> int:
                 with suppress(OSError):  # on a full disk it stays nameless, and a lock
                     os.ftruncate(handle, 0)
                     os.lseek(handle, 0, os.SEEK_SET)
-                    os.write(handle, json.dumps(asdict(_Holder())).encode() + b"\n")
+                    os.write(handle, Holder().text())
                 return handle
         except BaseException:
             os.close(handle)
@@ -174,7 +150,7 @@ def _is_ours(handle: int, file: Path, place: str, *, new: bool) -> bool:
         if new:
             return True
         left = _read(handle)
-        if left is None or not _is_dead(left):
+        if left is None or not left.is_dead():
             raise _in_use(place, left, remove=file) from None
         _remove_if_still(file, left)
         return False
@@ -184,7 +160,7 @@ def _is_ours(handle: int, file: Path, place: str, *, new: bool) -> bool:
     if not _is_there(handle, file):
         return False
     left = _read(handle)
-    if left is not None and _may_live_elsewhere(left, file):
+    if left is not None and left.may_live_elsewhere(file):
         raise _in_use(place, left, remove=file)
     return True
 
@@ -199,6 +175,7 @@ def _let_go(handle: int, file: Path) -> None:
             file.unlink(missing_ok=True)
 
 
+# Not the package filelock: its file stays behind, and a name can be written into it only past its interface.
 def _locked(handle: int) -> bool:
     """Takes the system's lock if it is free."""
     try:
@@ -215,60 +192,21 @@ def _locked(handle: int) -> bool:
     return True
 
 
-def _remove_if_still(file: Path, found: _Holder) -> None:
+def _remove_if_still(file: Path, found: Holder) -> None:
     """Removes what a dead process left, unless a third process was faster and the file is now its own."""
     aside = file.with_name(f"{file.name}.{os.getpid()}-{threading.get_ident()}")
     with suppress(FileNotFoundError):
         file.rename(aside)
-        if _read_file(aside) == found:
+        text = b""
+        with suppress(OSError):
+            text = aside.read_bytes()[:4096]
+        if Holder.parse(text) == found:
             aside.unlink()
         else:
             aside.rename(file)
 
 
-def _is_dead(holder: _Holder) -> bool:
-    """Whether the process has certainly ended: only then does this answer yes."""
-    here = _Holder()
-    if not holder.boot or holder.host != here.host:
-        return False
-    if holder.boot != here.boot:
-        return True  # this machine was started anew since
-    if holder.processes != here.processes or sys.platform == "win32":  # there os.kill ends processes
-        return False
-    try:
-        os.kill(holder.pid, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
-def _may_live_elsewhere(holder: _Holder, file: Path) -> bool:
-    """Whether the holder is on another machine, whose locks this one would not see."""
-    here = _Holder()
-    if holder.boot == here.boot or holder.host == here.host:
-        return False
-    return LOCKS_OF_ONE_MACHINE.match(_file_system(file)) is not None
-
-
-def _file_system(file: Path) -> str:
-    """The kind and the options of the file system that a file is on; nothing where they cannot be known."""
-    try:
-        device = file.stat().st_dev
-        lines = Path("/proc/self/mountinfo").read_text("utf-8", "surrogateescape").splitlines()
-    except OSError:
-        return ""
-    number = f"{os.major(device)}:{os.minor(device)}"
-    for line in lines:
-        mount, _, kind = line.partition(" - ")
-        if mount.split()[2] == number:
-            name, _, options = kind.split(" ", 2)
-            return f"{name} {options}"
-    return ""
-
-
-def _in_use(place: str, holder: _Holder | None, *, remove: Path | None = None) -> InUseError:
+def _in_use(place: str, holder: Holder | None, *, remove: Path | None = None) -> InUseError:
     who = "another process" if holder is None else str(holder)
     remedy = (
         "wait until it has ended, or choose another place"
@@ -278,7 +216,7 @@ def _in_use(place: str, holder: _Holder | None, *, remove: Path | None = None) -
     return InUseError(f"{place} is being written to by {who}: {remedy}")
 
 
-def _who(handle: int) -> _Holder | None:
+def _who(handle: int) -> Holder | None:
     """The holder's name, which may be about to be written."""
     deadline = time.monotonic() + SAYING_WHO
     while (found := _read(handle)) is None and time.monotonic() < deadline:
@@ -293,38 +231,9 @@ def _is_there(handle: int, file: Path) -> bool:
         return False
 
 
-def _read(handle: int) -> _Holder | None:
+def _read(handle: int) -> Holder | None:
     os.lseek(handle, 0, os.SEEK_SET)
-    return _parsed(os.read(handle, 4096))
-
-
-def _read_file(file: Path) -> _Holder | None:
-    try:
-        return _parsed(file.read_bytes()[:4096])
-    except OSError:
-        return None
-
-
-def _parsed(text: bytes) -> _Holder | None:
-    try:
-        found = json.loads(text)
-        return _Holder(int(found["pid"]), *(str(found[k]) for k in ("host", "since", "boot", "processes")))
-    except (ValueError, TypeError, KeyError, RecursionError):
-        return None
-
-
-def _one_line(file: str) -> str:
-    try:
-        return Path(file).read_text("utf-8").strip()
-    except OSError:
-        return ""
-
-
-def _link(file: str) -> str:
-    try:
-        return str(Path(file).readlink())
-    except OSError:
-        return ""
+    return Holder.parse(os.read(handle, 4096))
 
 
 def _forget() -> None:

@@ -146,7 +146,17 @@ CONFIGS = {
     "another input": (lambda c: c["detector"]["input"].update(shape=[4]), "input contract"),
     "another kind of input": (lambda c: c["detector"]["input"].update(kind="images"), "input contract"),
     "an unknown setting": (lambda c: c["detector"]["settings"].update(magic=1), "magic"),
-    "an unknown statistic": (lambda c: c["detector"]["settings"].update(statistic="x"), "no score 'x'"),
+    "an unknown statistic": (
+        lambda c: c["detector"]["settings"].update(statistic="x"),
+        "statistic is not the name of its score",
+    ),
+    "an unknown score": (
+        lambda c: (
+            c["detector"]["settings"].update(statistic="x"),
+            c["detector"]["score"].update(score="x"),
+        ),
+        "no score 'x'",
+    ),
     "an impossible rate": (
         lambda c: c["detector"]["settings"].update(false_alarm_rate=7),
         "false_alarm_rate",

@@ -51,7 +51,7 @@ def test_a_statistic_set_after_the_fit_is_not_saved_with_the_scores_of_another(r
     np.testing.assert_array_equal(gate.recalibrate(rows, keep=True).calibration_scores_[: len(kept)], kept)
 
 
-@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
+@pytest.mark.parametrize("statistic", SCORES)
 @pytest.mark.parametrize("variant", [1, 2])
 def test_every_statistic_and_variant_comes_back(rows, tmp_path, statistic, variant):
     gate = BayesianVAE(

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from dissensus.bench.panel.ablation import ablation_tables
-from dissensus.bench.panel.records import read_rows
+from dissensus.bench.panel.records import has_scores, read_rows
 from dissensus.bench.panel.selection import choose
 from dissensus.bench.panel.summary import summarise
 from dissensus.bench.panel.table import panel_tables, to_markdown
@@ -48,6 +48,13 @@ def test_the_panel():
     assert len(json.loads((RESULTS / "panel/panel.json").read_text())) == len(rows)
     grids = ablation_tables(RESULTS / "panel", quick=False)
     assert to_markdown(grids) == (RESULTS / "panel/ablation.md").read_text()
+
+
+def test_the_panel_s_records_need_not_be_scored_again():
+    folders = ("records", "ablation", "selection")
+    found = [path for folder in folders for path in (RESULTS / "panel" / folder).rglob("*.json")]
+    assert found
+    assert [path for path in found if not has_scores(json.loads(path.read_text())["scoring"])] == []
 
 
 def test_the_choice_is_the_rule_s():

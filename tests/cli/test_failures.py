@@ -53,18 +53,19 @@ def test_debugging_shows_where(dissensus, monkeypatch, tmp_path):
     assert isinstance(result.exception, DataError)
 
 
-def test_demo_without_matplotlib(dissensus, monkeypatch, tmp_path):
+@pytest.mark.parametrize("package", ["matplotlib", "jinja2"])
+def test_demo_without_what_the_report_needs(dissensus, monkeypatch, tmp_path, package):
     real_import = builtins.__import__
 
-    def without_matplotlib(name, *rest, **named):
-        if name.startswith("matplotlib"):
+    def without_it(name, *rest, **named):
+        if name.startswith(package):
             raise ImportError(name)
         return real_import(name, *rest, **named)
 
-    monkeypatch.setattr(builtins, "__import__", without_matplotlib)
+    monkeypatch.setattr(builtins, "__import__", without_it)
     answer = dissensus("demo", "-o", tmp_path / "report")
     assert answer.code == 2
-    assert "pip install 'dissensus[report]'" in answer.err
+    assert f"needs {package}: pip install 'dissensus[report]'" in answer.err
 
 
 def test_only_the_detectors_x_is_renamed():

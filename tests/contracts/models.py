@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from dissensus.models import GenerativeModel, Inferred, LatentModel, Observed
 from dissensus.models.importance import importance_log_likelihood, importance_samples
+from dissensus.posterior import PartDraws, WeightDraws
 
 
 class LinearGaussian(GenerativeModel):
@@ -166,3 +169,19 @@ class Tokens(LatentModel):
     @classmethod
     def from_config(cls, config):
         return cls(**config)
+
+
+def random_draws(model, count=5, chains=2, shared=True):
+    """Draws from the initialisation; those of a chain share their inference parts, unless told otherwise."""
+    chain = np.arange(count) * chains // count
+    parts = {}
+    for part in model.parts():
+        together = shared and part in model.inference
+        of = chain if together else np.arange(count)
+        stacks = []
+        for number in range(int(of.max()) + 1):
+            own = copy.deepcopy(model)
+            own.initialise_(torch.Generator().manual_seed(100 + number))
+            stacks.append({n: p.detach().clone() for n, p in own.parts()[part].named_parameters()})
+        parts[part] = PartDraws({n: torch.stack([s[n] for s in stacks]) for n in stacks[0]}, of)
+    return WeightDraws(parts, chain, np.arange(count) + 1)

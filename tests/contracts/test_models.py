@@ -11,11 +11,11 @@ import pytest
 import torch
 from scipy import stats
 
-from dissensus.likelihood import input_statistics, keeps_bits, log_likelihoods, noise_floor
+from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import GenerativeModel, LatentModel, PlainScorer, build_vae
-from dissensus.posterior import SGHMC, PartDraws, SamplingSettings, WeightDraws, sample_posterior
+from dissensus.posterior import SGHMC, SamplingSettings, sample_posterior
 
-from .models import Flow, LinearGaussian, Tokens
+from .models import Flow, LinearGaussian, Tokens, random_draws
 
 ROWS = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
 PICTURES = torch.randint(0, 256, (24, 1, 9, 10), generator=torch.Generator().manual_seed(1)).byte()
@@ -39,22 +39,6 @@ MODELS = {
     "linear-Gaussian": (lambda: LinearGaussian(5), ROWS),
     "tokens": (Tokens, SEQUENCES),
 }
-
-
-def random_draws(model, count=5, chains=2, shared=True):
-    """Draws from the initialisation; those of a chain share their inference parts, unless told otherwise."""
-    chain = np.arange(count) * chains // count
-    parts = {}
-    for part in model.parts():
-        together = shared and part in model.inference
-        of = chain if together else np.arange(count)
-        stacks = []
-        for number in range(int(of.max()) + 1):
-            own = copy.deepcopy(model)
-            own.initialise_(torch.Generator().manual_seed(100 + number))
-            stacks.append({n: p.detach().clone() for n, p in own.parts()[part].named_parameters()})
-        parts[part] = PartDraws({n: torch.stack([s[n] for s in stacks]) for n in stacks[0]}, of)
-    return WeightDraws(parts, chain, np.arange(count) + 1)
 
 
 @pytest.fixture(params=MODELS, ids=list(MODELS))
@@ -208,22 +192,6 @@ class TestEveryModel:
         first, *_, last = [r.training_elbo for r in draws.diagnostics.reports if r.chain == 0]
         assert last > first
         assert np.isfinite(log_likelihoods(model, draws, inputs, samples=2).values).all()
-
-    def test_an_input_s_bits_are_its_own(self, case):
-        """Alone, in any company and in any order; where tiles would not do, one by one."""
-        model, inputs = case
-        draws = random_draws(model)
-        one_a_call = not keeps_bits(model, draws, inputs, samples=4)
-
-        def found(some):
-            matrix = log_likelihoods(model, draws, some, samples=4, one_a_call=one_a_call).values
-            return np.vstack([matrix, *input_statistics(model, draws, some, one_a_call=one_a_call).values()])
-
-        whole = found(inputs)
-        order = np.random.default_rng(0).permutation(len(inputs))
-        np.testing.assert_array_equal(found(inputs[torch.from_numpy(order)]), whole[:, order])
-        for start, stop in ((0, 1), (3, 4), (5, 12), (1, len(inputs))):
-            np.testing.assert_array_equal(found(inputs[start:stop]), whole[:, start:stop])
 
 
 def test_the_toy_is_exact():

@@ -14,7 +14,7 @@ def draw_rows(seed, count):
     return rng.normal(size=(count, 2)) @ mixing + 0.1 * rng.normal(size=(count, 5))
 
 
-@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
+@pytest.mark.parametrize("statistic", SCORES)
 def test_the_rate_is_kept_on_fresh_inliers(quick, statistic):
     rate, calibration, fresh = 0.1, 300, 2000
     gate = quick(statistic=statistic, false_alarm_rate=rate, batch_size=128).fit(

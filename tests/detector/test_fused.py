@@ -10,7 +10,6 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 from dissensus import BayesianVAE
-from dissensus.detector.fused import DEPTH, FEW, LEADING, PARTS, fused_score, fused_statistics
 from dissensus.detector.parts import part_fractions
 from dissensus.errors import ArtifactError, CalibrationWarning
 from dissensus.evaluation import auroc
@@ -20,10 +19,10 @@ from dissensus.likelihood import input_statistics
 from dissensus.models import OBSERVED
 from dissensus.models.inputs import to_tensor
 from dissensus.report.gate_summary import MEANINGS, case_sentences
-from dissensus.scores import SCORES, FittedScore, Fused
+from dissensus.scores import SCORES, Fused, Measured, score
 
 KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
-OF_MATRIX = {name for name, entry in SCORES.items() if not isinstance(entry.make(), FittedScore)}
+OF_MATRIX = {name for name in SCORES if not score(name).learns}
 
 
 @pytest.fixture(scope="session")
@@ -32,7 +31,7 @@ def gate_of(fitted):
 
     def find(kind, **changes):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("dissensus.detector.fused.FEW", 0)
+            patch.setattr(Fused, "FEW", 0)
             return fitted(kind, statistic="fused", **changes)
 
     return find
@@ -44,7 +43,7 @@ def everything_known(gate, inputs):
     others = input_statistics(gate.vae_, gate.draws_, data)
     if inputs.ndim == 4:
         others |= image_statistics(inputs)
-    return gate.log_likelihoods(inputs).values, others
+    return Measured(gate.log_likelihoods(inputs).values, others)
 
 
 @KINDS
@@ -53,18 +52,18 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
     gate = gate_of(kind, variant=variant)
     known = inputs[kind] if kind == "rows" else inputs[kind][..., None]
     parts = split(len(known), part_fractions(len(known)), seed=0)
-    fused = Fused(fused_statistics(known.shape[1:]), depth=DEPTH, leading=LEADING)
-    fused.fit(*everything_known(gate, known[parts["validation"]]))
+    images = image_statistic_names(known.shape[1:]) if kind == "pictures" else ()
+    fused = Fused((*Fused.PARTS, *images), depth=Fused.DEPTH, leading=Fused.LEADING)
+    fused.fit(everything_known(gate, known[parts["validation"]]))
     some = known[:20]
-    np.testing.assert_allclose(-gate.score_samples(some), fused(*everything_known(gate, some)), rtol=1e-6)
-    calibration = fused(*everything_known(gate, known[parts["calibration"]]))
+    np.testing.assert_allclose(-gate.score_samples(some), fused(everything_known(gate, some)), rtol=1e-6)
+    calibration = fused(everything_known(gate, known[parts["calibration"]]))
     np.testing.assert_allclose(gate.calibration_scores_, calibration, rtol=1e-6)
 
 
 def test_what_is_fused_is_known():
-    assert set(PARTS) <= {*SCORES, *OBSERVED}
-    assert {*fused_statistics((32, 32, 3)), *SCORES, *OBSERVED, "fused"} <= set(MEANINGS)
-    assert fused_score((4,), inliers=FEW).least_draws == 2
+    assert set(Fused.PARTS) <= {*SCORES, *OBSERVED}
+    assert {*image_statistic_names((32, 32, 3)), *SCORES, *OBSERVED} <= set(MEANINGS)
 
 
 def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
@@ -178,7 +177,8 @@ def test_it_comes_back_from_a_folder(gate_of, saved, inputs, kind):
 
 def test_a_detector_that_does_not_fuse_says_nothing_of_it(fitted, tmp_path):
     fitted("rows", statistic="kl").save(tmp_path / "gate")
-    assert "fused" not in json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
+    config = json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
+    assert config["score"] == {"score": "kl", "config": {}}
     assert not any(n.startswith("score/") for n in load_file(tmp_path / "gate/calibration.safetensors"))
 
 
@@ -202,18 +202,31 @@ def nothing(config):
     """Changes nothing."""
 
 
+def fused(config):
+    """What a saved gate says of its fusion."""
+    return config["score"]["config"]
+
+
+def whitened(config):
+    """Says everywhere that it does not fuse."""
+    config["settings"]["statistic"] = "whitened"
+    config["score"] = {"score": "whitened", "config": {}}
+
+
 FALSE = {
     "a part there is not": (
-        lambda c: c["fused"]["statistics"].append("aura"),
-        "fuses 'aura', which is no statistic of such inputs here: upgrade dissensus",
+        lambda c: fused(c)["statistics"].append("aura"),
+        "'fused' requires 'aura', which is no statistic of such inputs here",
     ),
-    "a code's length of rows": (lambda c: c["fused"]["statistics"].append("code-length"), "code-length"),
-    "a part that is none": (lambda c: c["fused"]["statistics"].append([1]), "no statistic of such inputs"),
-    "a part that was not learnt": (lambda c: c["fused"]["statistics"].append("std"), "state is of a fusion"),
-    "a leader that is no part": (lambda c: c["fused"].update(leading=["std"]), "leading"),
-    "another depth": (lambda c: c["fused"].update(depth="gaussian"), "not the state of this fusion's depth"),
-    "no word of what is fused": (lambda c: c.pop("fused"), "no whole detector"),
-    "another statistic": (lambda c: c["settings"].update(statistic="whitened"), "not the state of whitened"),
+    "a code's length of rows": (lambda c: fused(c)["statistics"].append("code-length"), "code-length"),
+    "a part that is none": (lambda c: fused(c)["statistics"].append([1]), "must be names of scores"),
+    "itself": (lambda c: fused(c)["statistics"].append("fused"), "must be names of scores"),
+    "a part that was not learnt": (lambda c: fused(c)["statistics"].append("std"), "state is of a fusion"),
+    "a leader that is no part": (lambda c: fused(c).update(leading=["std"]), "leading"),
+    "another depth": (lambda c: fused(c).update(depth="gaussian"), "not the state of this fusion's depth"),
+    "no word of what is fused": (lambda c: c["score"].pop("config"), "no whole detector"),
+    "another statistic": (lambda c: c["settings"].update(statistic="whitened"), "not the name of its score"),
+    "another score": (whitened, "not the state of whitened"),
 }
 
 
@@ -260,7 +273,7 @@ def test_damaged_arrays_are_refused_when_they_are_loaded(saved, arrays, message)
 def test_explanations_say_what_carries_the_score(gate_of, inputs, kind):
     gate, some = gate_of(kind), inputs[kind][:6]
     statistics = gate.statistics(some)
-    surprises = gate.score_.surprises(*everything_known(gate, some if kind == "rows" else some[..., None]))
+    surprises = gate.score_.surprises(everything_known(gate, some if kind == "rows" else some[..., None]))
     for n, found in enumerate(gate.explain(some)):
         assert list(found.surprises.values()) == sorted(found.surprises.values(), reverse=True)
         assert found.surprises == pytest.approx({name: v[n] for name, v in surprises.items()}, rel=1e-4)
@@ -322,4 +335,4 @@ def test_the_commands_know_it(rows, tmp_path):
     assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
     assert set(explained["surprises"]) == {"mixture-ll", "corrected-ll"}
-    assert "What carries the fused score" in run("explain", gate, data)
+    assert "What carries the score" in run("explain", gate, data)

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from dissensus import BayesianVAE
 from dissensus.decisions import conformal_p_values
-from dissensus.scores import SCORES
+from dissensus.scores import SCORES, Score
 
 KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
 VARIANTS = pytest.mark.parametrize("variant", [1, 2])
@@ -30,7 +30,7 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 
 @KINDS
 @VARIANTS
-@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
+@pytest.mark.parametrize("statistic", SCORES)
 def test_a_row_scores_the_same_in_any_company(fitted, inputs, kind, variant, statistic):
     gate, some = fitted(kind, variant=variant, statistic=statistic), inputs[kind][:37]
     together = gate.score_samples(some)
@@ -84,7 +84,7 @@ def test_the_number_of_threads_hardly_matters(fitted, inputs, kind):
 
 
 @KINDS
-@pytest.mark.parametrize("statistic", [*SCORES, "fused"])
+@pytest.mark.parametrize("statistic", SCORES)
 def test_the_methods_agree(fitted, inputs, kind, statistic):
     gate, some = fitted(kind, statistic=statistic), inputs[kind]
     scores, decision = gate.score_samples(some), gate.decision_function(some)
@@ -110,11 +110,20 @@ def test_the_matrix_is_what_the_scores_are_made_of(fitted, inputs):
     )
 
 
+class Infinite(Score):
+    """Gives scores at both ends."""
+
+    name, description = "infinite", "how endless"
+
+    def __call__(self, measured):
+        return np.array([np.inf, 0.0, -np.inf])
+
+
 @pytest.mark.parametrize("threshold", [1.0, np.inf])
 def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
     gate = clone(row_gate)
     gate.__dict__.update(row_gate.__dict__)
-    gate.score_ = lambda _: np.array([np.inf, 0.0, -np.inf])
+    gate.score_ = Infinite()
     gate.calibration_scores_ = np.full(100, threshold)
     decision = gate.decision_function(rows[:3])
     assert not np.isnan(decision).any()

@@ -10,7 +10,7 @@ from safetensors.numpy import load_file
 from dissensus import BayesianVAE
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Examples
-from dissensus.scores import SCORES, FittedScore
+from dissensus.scores import SCORES, score
 
 TINY = {"epochs": 4, "draws": 4, "samples": 4, "widths": (8,), "latent_size": 2, "batch_size": 16}
 
@@ -80,10 +80,10 @@ def test_the_decision_and_the_statistics(table_gate, table_rows):
     for own, expected in zip(found, decisions, strict=True):
         np.testing.assert_allclose(own, expected, rtol=1e-9)
     matrix = table_gate.log_likelihoods(table_rows[:9]).values
-    fitted = {name for name, entry in SCORES.items() if isinstance(entry.make(), FittedScore)}
+    fitted = {name for name in SCORES if score(name).learns}
     assert set(explanations[0].statistics) == set(SCORES) - fitted
     for name, calibration in table_gate.calibration_statistics_.items():
-        values = SCORES[name].make()(matrix)
+        values = score(name)(matrix)
         for e, value in zip(explanations, values, strict=True):
             assert e.statistics[name].value == pytest.approx(value)
             below = sum(calibration < e.statistics[name].value) / len(calibration)

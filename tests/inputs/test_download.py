@@ -1,5 +1,6 @@
 import hashlib
 import io
+import sys
 import tarfile
 
 import pytest
@@ -10,8 +11,8 @@ from dissensus.inputs import download_file, download_members
 CONTENT = bytes(range(256)) * 3000
 
 
-def md5(content):
-    return hashlib.md5(content).hexdigest()
+def sha256(content):
+    return hashlib.sha256(content).hexdigest()
 
 
 def tar(members):
@@ -35,7 +36,7 @@ def test_a_good_file_arrives_whole_with_progress(publisher, tmp_path):
     target = download_file(
         publisher.url + "set.gz",
         tmp_path / "new" / "raw",
-        md5=md5(CONTENT),
+        sha256=sha256(CONTENT),
         progress=lambda *step: steps.append(step),
     )
     assert target == tmp_path / "new" / "raw" / "set.gz"
@@ -49,8 +50,8 @@ def test_a_good_file_arrives_whole_with_progress(publisher, tmp_path):
 @pytest.mark.parametrize(
     ("case", "complaint"),
     [
-        ("wrong", "has MD5 .* instead of the published"),
-        ("cut", "broke off after 384000 of 768000"),
+        ("wrong", "does not have the published SHA-256 .* thrown away"),
+        ("cut", "broke off .*384000 bytes read, 384000 more"),
         ("404", "404"),
     ],
 )
@@ -60,9 +61,9 @@ def test_what_fails_leaves_the_folder_as_it_was(publisher, tmp_path, case, compl
         publisher.files["set.gz"] = CONTENT
     if case == "cut":
         publisher.broken.add("set.gz")
-    expected = md5(b"other") if case == "wrong" else md5(CONTENT)
+    expected = sha256(b"other") if case == "wrong" else sha256(CONTENT)
     with pytest.raises(DataError, match=complaint) as caught:
-        download_file(publisher.url + "set.gz", tmp_path, md5=expected)
+        download_file(publisher.url + "set.gz", tmp_path, sha256=expected)
     assert publisher.url + "set.gz" in str(caught.value)
     assert [path.name for path in tmp_path.iterdir()] == ["set.gz"]
     assert (tmp_path / "set.gz").read_bytes() == b"what was there before"
@@ -75,16 +76,29 @@ def test_an_interruption_leaves_nothing(publisher, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        download_file(publisher.url + "set.gz", tmp_path, md5=md5(CONTENT), progress=interrupt)
+        download_file(publisher.url + "set.gz", tmp_path, sha256=sha256(CONTENT), progress=interrupt)
     assert not list(tmp_path.iterdir())
 
 
 def test_nobody_there_and_no_place_to_write(publisher, tmp_path):
     with pytest.raises(DataError, match="cannot be downloaded"):
-        download_file("http://127.0.0.1:9/set.gz", tmp_path, md5="")
+        download_file("http://127.0.0.1:9/set.gz", tmp_path, sha256="")
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(DataError, match="cannot be written to"):
-        download_file(publisher.url + "set.gz", tmp_path / "file" / "raw", md5="")
+        download_file(publisher.url + "set.gz", tmp_path / "file" / "raw", sha256="")
+
+
+def test_without_pooch_the_extra_is_named(publisher, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pooch", None)
+    with pytest.raises(DataError, match=r"downloading needs pooch: pip install 'dissensus\[datasets\]'"):
+        download_file(publisher.url + "set.gz", tmp_path, sha256="")
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_said_but_by_who_shows_progress(publisher, tmp_path, capfd):
+    publisher.files["set.gz"] = CONTENT
+    download_file(publisher.url + "set.gz", tmp_path, sha256=sha256(CONTENT))
+    assert capfd.readouterr() == ("", "")
 
 
 def test_only_the_named_members_are_unpacked(publisher, tmp_path):
@@ -101,7 +115,7 @@ def test_only_the_named_members_are_unpacked(publisher, tmp_path):
     publisher.files["set.tar.gz"] = packed
     folder = tmp_path / "cache" / "set"
     files = download_members(
-        publisher.url + "set.tar.gz", folder, ["set/one.bin", "set/two.bin"], md5=md5(packed)
+        publisher.url + "set.tar.gz", folder, ["set/one.bin", "set/two.bin"], sha256=sha256(packed)
     )
     assert [file.read_bytes() for file in files] == [b"1", b"2"]
     assert sorted(
@@ -126,6 +140,6 @@ def test_a_strange_archive_leaves_nothing(publisher, tmp_path, content, complain
     publisher.files["set.tar.gz"] = content
     with pytest.raises(DataError, match=complaint):
         download_members(
-            publisher.url + "set.tar.gz", tmp_path, ["set/one.bin", "set/two.bin"], md5=md5(content)
+            publisher.url + "set.tar.gz", tmp_path, ["set/one.bin", "set/two.bin"], sha256=sha256(content)
         )
     assert not list(tmp_path.iterdir())

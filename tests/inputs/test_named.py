@@ -116,7 +116,7 @@ def published(publisher, monkeypatch, name, files):
 
     def here(origin):
         file = origin.url.rsplit("/", 1)[-1]
-        checksum = hashlib.md5(files[file]).hexdigest() if file in files else origin.md5
+        checksum = hashlib.sha256(files[file]).hexdigest() if file in files else origin.sha256
         return Origin(publisher.url + file, checksum, origin.member)
 
     local = {split: {f: here(o) for f, o in entries.items()} for split, entries in original.files.items()}
@@ -172,9 +172,7 @@ def test_cifar10_is_unpacked_whole_from_one_archive(publisher, tmp_path, monkeyp
 def test_a_wrong_checksum_is_reported_with_the_places(publisher, tmp_path, monkeypatch):
     published(publisher, monkeypatch, "mnist", {})
     publisher.files["train-images-idx3-ubyte.gz"] = gzip.compress(idx(IMAGES))
-    with pytest.raises(
-        DataError, match="instead of the published f68b3c2dcbeaaa9fbdd348bbdeb94873"
-    ) as caught:
+    with pytest.raises(DataError, match="does not have the published SHA-256 440fcabf73cc546f") as caught:
         load_dataset("mnist")
     assert "Looked in:" in str(caught.value)
     assert not [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
@@ -199,10 +197,10 @@ def test_unknown_names_and_splits_are_refused():
 
 def test_every_file_of_the_catalogue_has_a_checksum_of_its_own():
     origins = {
-        (o.url, o.md5)
+        (o.url, o.sha256)
         for entry in CATALOGUE.values()
         for files in entry.files.values()
         for o in files.values()
     }
-    assert len({md5 for _, md5 in origins}) == len(origins) == 15
-    assert all(len(md5) == 32 and int(md5, 16) for _, md5 in origins)
+    assert len({sha256 for _, sha256 in origins}) == len(origins) == 15
+    assert all(len(sha256) == 64 and int(sha256, 16) for _, sha256 in origins)

@@ -48,9 +48,10 @@ def test_scales_are_learnt_from_the_training_rows_alone():
 
 def test_blank_and_made_up_inputs_can_be_read(kind):
     found, _ = fit_preprocessor(INPUTS[kind], ALL)
-    for array in (found.blank(3), found.made_up(np.random.default_rng(0))):
-        assert array.shape[1:] == found.shape
-        assert np.isfinite(found.transform(array)).all()
+    assert np.isfinite(found.transform(found.blank(3))).all()
+    made_up = found.made_up(3, np.random.default_rng(0))
+    assert found.blank(3).shape == made_up.shape == (3, *found.shape)
+    assert made_up.dtype == found.transform(found.blank(3)).dtype
 
 
 def test_what_is_missing_and_never_was_is_ten_deviations_out():

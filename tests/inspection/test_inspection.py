@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 from scipy.stats import binom
 
-from dissensus import BayesianVAE, inspection
+from dissensus import BayesianVAE
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import TableFile
-from dissensus.inspection import Assessment, assess
+from dissensus.inspection import Assessment, assess, assessing
 
 TINY = {"epochs": 4, "draws": 4, "samples": 4, "widths": (8,), "latent_size": 2, "batch_size": 16}
 
@@ -52,7 +52,7 @@ def _made_up(flagged, count, *, calibration=99, rate=0.1):
 
 
 def test_the_numbers_are_the_gates(small_gate, seen_rows, monkeypatch):
-    monkeypatch.setattr(inspection, "BATCH", 7)  # several chunks, the last one short
+    monkeypatch.setattr(assessing, "BATCH", 7)  # several chunks, the last one short
     asked = np.concatenate([seen_rows[:40], seen_rows[:5] + 50])
     calls = []
     found = assess(small_gate, asked, shown=3, on_progress=lambda *call: calls.append(call))
@@ -71,7 +71,7 @@ def test_the_numbers_are_the_gates(small_gate, seen_rows, monkeypatch):
 
 
 def test_a_limit(small_gate, seen_rows, monkeypatch):
-    monkeypatch.setattr(inspection, "BATCH", 7)
+    monkeypatch.setattr(assessing, "BATCH", 7)
     for limit in (1, 7, 10):
         found = assess(small_gate, seen_rows, shown=0, limit=limit)
         assert len(found) == limit

@@ -26,3 +26,11 @@ def draws_of():
         return WeightDraws(parts, np.zeros_like(count), count + 1)
 
     return stack
+
+
+@pytest.fixture
+def use_threads():
+    """Sets how many threads torch may use; after the test they are as many as before."""
+    before = torch.get_num_threads()
+    yield torch.set_num_threads
+    torch.set_num_threads(before)

@@ -73,13 +73,18 @@ def test_early_draws_serve_a_longer_run(score, image_vaes, draws_of):
     assert np.array_equal(longer.values, score(checkpoint=None)[0].values)
 
 
-@pytest.mark.parametrize("change", ["samples", "seed", "data", "weights", "encoder"])
+@pytest.mark.parametrize("change", ["samples", "seed", "data", "weights", "encoder", "one_a_call"])
 def test_rows_of_other_work_are_not_taken(score, images, image_vaes, draws_of, change):
     score()
     changed = images.clone()
     changed[3, 0, 2, 2] ^= 1
     draws = draws_of(image_vaes)
-    settings = {"samples": {"samples": 5}, "seed": {"seed": 1}, "data": {"data": changed}}.get(change, {})
+    settings = {
+        "samples": {"samples": 5},
+        "seed": {"seed": 1},
+        "data": {"data": changed},
+        "one_a_call": {"one_a_call": True},
+    }.get(change, {})
     if change in ("weights", "encoder"):
         part = draws.parts["decoder" if change == "weights" else "encoder"]
         next(iter(part.stacks.values())).view(3, -1)[1, 0] += 1e-3

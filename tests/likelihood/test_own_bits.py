@@ -1,12 +1,15 @@
-"""The same input gets the same bits: alone, in any batch, in any order, on any number of threads."""
+"""Models whose bits depend on an input's place are found out, and detectors with them score alike.
+
+That inputs keep their bits is swept over shapes, sizes and threads in tests/contracts/test_same_bits.py.
+"""
 
 import numpy as np
 import pytest
 import torch
 
 from dissensus import BayesianVAE
-from dissensus.likelihood import input_statistics, keeps_bits, log_likelihoods
-from dissensus.models import VAE, build_vae
+from dissensus.likelihood import keeps_bits
+from dissensus.models import VAE, Gaussian, build_vae
 from dissensus.posterior import PartDraws, WeightDraws
 
 QUICK = {"epochs": 3, "draws": 4, "samples": 4, "false_alarm_rate": 0.2, "device": "cpu"}
@@ -23,56 +26,6 @@ def draws_of(vae):
     return WeightDraws(parts, two, two + 1)
 
 
-def everything(vae, draws, x, one_a_call):
-    matrix = log_likelihoods(vae, draws, x, samples=16, one_a_call=one_a_call).values
-    return np.vstack([matrix, *input_statistics(vae, draws, x, one_a_call=one_a_call).values()])
-
-
-@pytest.mark.parametrize("widths", [(7,), (10,), (33,), (5, 3), (64, 64)])
-@pytest.mark.parametrize("columns", [1, 2, 3, 9, 17, 40])
-def test_odd_widths_and_columns(widths, columns):
-    generator = torch.Generator().manual_seed(0)
-    vae = build_vae((columns,), widths=widths, observation="gaussian", generator=generator)
-    draws, x = draws_of(vae), torch.randn(300, columns, generator=torch.Generator().manual_seed(1))
-    one_a_call = not keeps_bits(vae, draws, x, samples=16)
-    whole = everything(vae, draws, x, one_a_call)
-    order = np.random.default_rng(0).permutation(300)
-    shuffled = everything(vae, draws, x[torch.from_numpy(order)], one_a_call)
-    np.testing.assert_array_equal(shuffled, whole[:, order])
-    for start, stop in ((0, 1), (299, 300), (7, 9), (100, 117), (1, 298)):
-        np.testing.assert_array_equal(everything(vae, draws, x[start:stop], one_a_call), whole[:, start:stop])
-
-
-@pytest.mark.parametrize("shape", [(1, 9, 11), (3, 8, 13), (1, 28, 28)])
-def test_odd_sides(shape):
-    vae = build_vae(shape, generator=torch.Generator().manual_seed(0))
-    draws = draws_of(vae)
-    x = torch.randint(0, 256, (21, *shape), generator=torch.Generator().manual_seed(1)).byte()
-    one_a_call = not keeps_bits(vae, draws, x, samples=16)
-    whole = everything(vae, draws, x, one_a_call)
-    order = np.random.default_rng(0).permutation(21)
-    np.testing.assert_array_equal(
-        everything(vae, draws, x[torch.from_numpy(order)], one_a_call), whole[:, order]
-    )
-    for n in (0, 10, 20):
-        np.testing.assert_array_equal(everything(vae, draws, x[n : n + 1], one_a_call), whole[:, n : n + 1])
-
-
-def test_the_number_of_threads_changes_nothing():
-    vae = build_vae((9,), widths=(7,), observation="gaussian", generator=torch.Generator().manual_seed(0))
-    draws, x = draws_of(vae), torch.randn(50, 9, generator=torch.Generator().manual_seed(1))
-    before = torch.get_num_threads()
-    try:
-        found = []
-        for threads in (1, 2, 3):
-            torch.set_num_threads(threads)
-            found.append(everything(vae, draws, x, True))
-    finally:
-        torch.set_num_threads(before)
-    np.testing.assert_array_equal(found[1], found[0])
-    np.testing.assert_array_equal(found[2], found[0])
-
-
 class Placed(VAE):
     """A row's place is added to its bits on purpose, whatever the machine."""
 
@@ -87,6 +40,47 @@ def test_a_model_that_mixes_places_is_found_out(kind):
     vae.__class__ = kind
     x = torch.randn(30, 4, generator=torch.Generator().manual_seed(1))
     assert keeps_bits(vae, draws_of(vae), x, samples=4) is (kind is VAE)
+
+
+class Rarely(VAE):
+    """The last place of a tile is another, but not for all inputs."""
+
+    def encode(self, x):
+        mean, log_std = super().encode(x)
+        mean[-1] *= 1 + 1e-6 * (x[-1, 0] > 1)
+        return mean, log_std
+
+
+class UnderOneDraw(VAE):
+    """The last place of a tile is another, but under the first draw alone, whose weights are smaller."""
+
+    def encode(self, x):
+        mean, log_std = super().encode(x)
+        mean[-1] *= 1 + 1e-6 * (self.encoder_size() < 1.05 * self.first)
+        return mean, log_std
+
+    def encoder_size(self):
+        return sum(p.abs().sum() for p in self.encoder.parameters())
+
+
+class OneSample(VAE):
+    """The last sample of a tile's last input is another: with most inputs it has next to no weight."""
+
+    def log_prob(self, x, z):
+        found = super().log_prob(x, z)
+        found[-1] += 1e-9
+        return found
+
+
+@pytest.mark.parametrize("kind", [VAE, Rarely, UnderOneDraw, OneSample])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_model_that_seldom_mixes_places_is_found_out(kind, seed):
+    random = torch.Generator().manual_seed(seed)
+    vae = build_vae((4,), widths=(16,), observation=Gaussian(scale=0.005), generator=random)
+    vae.__class__ = kind
+    vae.first = sum(p.detach().abs().sum() for p in vae.encoder.parameters())
+    x = torch.randn(64, 4, generator=random)
+    assert keeps_bits(vae, draws_of(vae), x, samples=64) is (kind is VAE)
 
 
 @pytest.mark.parametrize("widths", [(7,), (33,)])

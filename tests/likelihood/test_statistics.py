@@ -97,6 +97,16 @@ def test_an_input_s_values_depend_on_nothing_but_itself(image_vaes, draws_of):
         np.testing.assert_allclose([one[name][0] for one in alone], values[::10], rtol=1e-6)
 
 
+def test_some_of_them_are_the_same_as_among_all(images, image_vaes, draws_of):
+    draws = draws_of(image_vaes)
+    everything = input_statistics(image_vaes[0], draws, images)
+    some = input_statistics(image_vaes[0], draws, images, only=("reconstruction", "latent-norm", "none"))
+    assert list(some) == ["latent-norm", "reconstruction"]
+    for name, values in some.items():
+        np.testing.assert_array_equal(values, everything[name])
+    assert input_statistics(image_vaes[0], draws, images, only=()) == {}
+
+
 def test_blocks_change_nothing(image_vaes, draws_of, monkeypatch):
     random = torch.Generator().manual_seed(1)
     images = torch.randint(0, 256, (3 * TILE + 5, *SHAPE), generator=random, dtype=torch.uint8)

@@ -2,15 +2,18 @@
 
 import json
 import re
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
+from dissensus.errors import SettingsError
 from dissensus.explain import Decision, Explanation, Standing
 from dissensus.inspection import Assessment, Case
-from dissensus.report import gate_page, gate_record, gate_summary, write_gate_report
+from dissensus.report import gate_page, gate_record, gate_summary, require_jinja, write_gate_report
+from dissensus.report.document import document
 from dissensus.report.gate_figures import svg
 from dissensus.report.pictures import heat_map, picture
 
@@ -104,6 +107,63 @@ def test_text_is_escaped():
     assert "&lt;b&gt;0.png" in page
     assert "folder &amp; &lt;more&gt;" in page
     assert "no &lt;picture&gt;" in page
+
+
+HOSTILE = (
+    "<script>alert(1)</script> \"' onerror=x {{ 7 * 7 }} {% raw %} $x &amp; \u202egnp.exe \udcff \x1b[2J"
+)
+
+
+class _Texts(HTMLParser):
+    """Collects texts and attributes as a browser would read them, and the tags there are."""
+
+    def __init__(self):
+        super().__init__()
+        self.texts, self.tags, self.attributes = [], set(), set()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.attributes |= {name for name, _ in attrs}
+        self.texts += [value for _, value in attrs if value]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+
+@pytest.mark.parametrize("kind", ["grey", "row"])
+def test_hostile_text_stays_text(kind, tmp_path):
+    random = np.random.default_rng(0)
+    shown = _explanation(kind, True, random, columns=None if kind == "grey" else (HOSTILE,) * 12)
+    shown = replace(shown, statistics={HOSTILE: Standing(12.5, 99.95)})
+    assessment = _assessment(
+        kind, source=HOSTILE, unusual=(Case(HOSTILE, 7, shown),), unreadable=((HOSTILE, HOSTILE),)
+    )
+    assessment = replace(assessment, settings={**assessment.settings, "statistic": HOSTILE})
+    write_gate_report(tmp_path / "r.html", assessment, record=tmp_path / "r.json")
+    page = (tmp_path / "r.html").read_text("utf-8")
+    harmless, hostile = _Texts(), _Texts()
+    harmless.feed(gate_page(_assessment(kind)))
+    hostile.feed(page)
+    assert hostile.tags == harmless.tags
+    assert hostile.attributes == harmless.attributes
+    # Word for word, but for what nobody could see.
+    seen = HOSTILE.replace("\u202e", "\\u202e").replace("\udcff", "\\udcff").replace("\x1b", "\\x1b")
+    assert sum(seen in text for text in hostile.texts) >= 8
+    assert not re.search("[\x00-\x08\u202a-\u202e\u2066-\u2069]", page)
+    assert json.loads((tmp_path / "r.json").read_text("utf-8"))["unreadable"][0]["input"] == HOSTILE
+
+
+def test_a_value_that_was_forgotten_is_an_error():
+    from jinja2 import UndefinedError
+
+    with pytest.raises(UndefinedError, match="'source' is undefined"):
+        document("gate")
+
+
+def test_without_jinja_the_extra_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(SettingsError, match=r"needs jinja2: pip install 'dissensus\[report\]'"):
+        require_jinja()
 
 
 def test_colours_are_the_pages():

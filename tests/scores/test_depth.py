@@ -6,7 +6,7 @@ from scipy import stats
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dissensus.errors import DataError
-from dissensus.scores._depth import DEPTHS, LEAST_SHRINKAGE, GaussianDepth, MixtureDepth, NeighbourDepth
+from dissensus.scores._depth import DEPTHS, LEAST_SHRINKAGE, GaussianDepth, MixtureDepth
 
 
 def fitted(make, z):
@@ -63,24 +63,6 @@ def test_mixture_is_a_normalised_density_that_fits_two_clouds():
     assert between > within + 3
     law = [stats.multivariate_normal(m, 0.25 * np.eye(2)).pdf(z) for m in ([-2, -2], [2, 2])]
     assert np.mean(depth(z)) == pytest.approx(-np.mean(np.log(np.mean(law, axis=0))), abs=0.1)
-
-
-def test_neighbours_are_found_by_brute_force():
-    z, points = cloud(), cloud(60, seed=1) * 3
-    depth = fitted(NeighbourDepth, z)
-    inverse = depth.whitener_.T @ depth.whitener_
-    for point, found in zip(points, depth(points), strict=True):
-        squares = sorted((point - other) @ inverse @ (point - other) for other in z)
-        assert found == pytest.approx(squares[9], rel=1e-9)
-
-
-def test_neighbours_are_kept_in_bounds_and_in_chunks(monkeypatch):
-    z, points = cloud(5000), cloud(30, seed=1)
-    depth = fitted(NeighbourDepth, z)
-    assert len(depth.inliers_) == 2000
-    expected = depth(points)
-    monkeypatch.setattr("dissensus.scores._depth.CHUNK", 7)
-    np.testing.assert_array_equal(depth(points), expected)
 
 
 @every_depth

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.scores import Fused, Fusion, Whitened, kl_to_uniform
+from dissensus.scores import Fused, Fusion, Measured, Whitened, kl_to_uniform
 
 NAMES = ("whitened", "kl", "length")
 
@@ -13,10 +13,6 @@ def inliers(count=200, seed=0, draws=8):
     rng = np.random.default_rng(seed)
     scales = np.linspace(0.2, 3.0, draws)[:, None]
     return -100 + scales * rng.normal(size=(draws, count)), {"length": rng.exponential(size=count)}
-
-
-def one(matrix, others, index):
-    return matrix[:, [index]], {name: values[[index]] for name, values in others.items()}
 
 
 def test_fitted_parts_are_fused_as_of_new_inliers():
@@ -30,8 +26,8 @@ def test_fitted_parts_are_fused_as_of_new_inliers():
     fresh, more = inliers(50, seed=1)
     whitened = Whitened().fit(matrix)(fresh)
     expected = fusion({"whitened": whitened, "kl": kl_to_uniform(fresh), **more})
-    fused = Fused(NAMES, leading=["whitened"]).fit(matrix, others)
-    np.testing.assert_allclose(fused(fresh, more), expected, rtol=1e-9)
+    fused = Fused(NAMES, leading=["whitened"]).fit(Measured(matrix, others))
+    np.testing.assert_allclose(fused(Measured(fresh, more)), expected, rtol=1e-9)
     # In its own sample the whitened length is shorter than that of new inliers; the fusion must not see that.
     in_sample = Whitened().fit(matrix)(matrix)
     assert np.mean(as_new**2) > 1.02 * np.mean(in_sample**2)
@@ -39,9 +35,9 @@ def test_fitted_parts_are_fused_as_of_new_inliers():
 
 def test_parts_and_surprises_come_in_the_order_of_the_names():
     matrix, others = inliers()
-    fused = Fused(NAMES).fit(matrix, others)
-    parts = fused.parts(matrix, others | {"unasked": np.zeros(200)})
-    assert tuple(parts) == NAMES == tuple(fused.surprises(matrix, others))
+    fused = Fused(NAMES).fit(Measured(matrix, others))
+    parts = fused.parts(Measured(matrix, others | {"unasked": np.zeros(200)}))
+    assert tuple(parts) == NAMES == tuple(fused.surprises(Measured(matrix, others)))
     np.testing.assert_array_equal(parts["length"], others["length"])
     np.testing.assert_array_equal(parts["kl"], kl_to_uniform(matrix))
 
@@ -61,33 +57,33 @@ def test_a_surprise_is_the_two_sided_p_value_of_one_statistic():
 
 def test_what_was_learnt_comes_back():
     matrix, others = inliers()
-    fused = Fused(NAMES, depth="gaussian", leading=["kl"]).fit(matrix, others)
+    fused = Fused(NAMES, depth="gaussian", leading=["kl"]).fit(Measured(matrix, others))
     again = Fused(NAMES, depth="gaussian", leading=["kl"]).restore(fused.state())
-    np.testing.assert_array_equal(again(matrix, others), fused(matrix, others))
+    np.testing.assert_array_equal(again(Measured(matrix, others)), fused(Measured(matrix, others)))
     assert all(array.dtype == np.float64 for array in fused.state().values())
 
 
 @pytest.mark.parametrize("count", [1, 2, 19, 20])
 def test_few_inliers_are_enough(count):
-    fused = Fused(NAMES, leading=["whitened"]).fit(*inliers(count))
-    found = fused(*inliers(30, seed=2))
+    fused = Fused(NAMES, leading=["whitened"]).fit(Measured(*inliers(count)))
+    found = fused(Measured(*inliers(30, seed=2)))
     assert np.isfinite(found).all()
     assert (found >= 0).all()
 
 
 def test_an_input_scores_alone_as_in_company():
-    fused = Fused(NAMES, leading=["whitened"]).fit(*inliers())
+    fused = Fused(NAMES, leading=["whitened"]).fit(Measured(*inliers()))
     matrix, others = inliers(20, seed=3)
-    alone = [fused(*one(matrix, others, n))[0] for n in range(20)]
-    np.testing.assert_allclose(alone, fused(matrix, others), rtol=1e-9)
+    alone = [fused(Measured(matrix, others).select([n]))[0] for n in range(20)]
+    np.testing.assert_allclose(alone, fused(Measured(matrix, others)), rtol=1e-9)
 
 
 def test_infinite_statistics_are_very_unusual():
-    fused = Fused(NAMES, leading=["whitened"]).fit(*inliers())
+    fused = Fused(NAMES, leading=["whitened"]).fit(Measured(*inliers()))
     matrix, others = inliers(1, seed=4)
-    ordinary = fused(matrix, others)
+    ordinary = fused(Measured(matrix, others))
     matrix[0] = -np.inf
-    ruled_out = fused(matrix, {"length": np.array([np.inf])})
+    ruled_out = fused(Measured(matrix, {"length": np.array([np.inf])}))
     assert np.isfinite(ruled_out).all()
     assert ruled_out > ordinary + 5
 
@@ -95,14 +91,14 @@ def test_infinite_statistics_are_very_unusual():
 def test_what_cannot_be_fused():
     matrix, others = inliers()
     with pytest.raises(DataError, match="the statistic 'length' is missing among none"):
-        Fused(NAMES).fit(matrix, {})
+        Fused(NAMES).fit(Measured(matrix))
     with pytest.raises(SettingsError, match=r"leading=\['std'\] must be some of the statistics"):
         Fused(NAMES, leading=["std"])
     with pytest.raises(SettingsError, match="not fitted"):
-        Fused(NAMES)(matrix[:, :1], {"length": [1.0]})
+        Fused(NAMES)(Measured(matrix[:, :1], {"length": [1.0]}))
     with pytest.raises(SettingsError, match="two draws"):
-        Fused(NAMES).fit(matrix[:1], others)
-    state = Fused(NAMES).fit(matrix, others).state()
+        Fused(NAMES).fit(Measured(matrix[:1], others))
+    state = Fused(NAMES).fit(Measured(matrix, others)).state()
     with pytest.raises(
         DataError, match="the state is of a fusion of kl, length, whitened and not of kl, leng"
     ):

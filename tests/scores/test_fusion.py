@@ -45,8 +45,9 @@ def test_fresh_inliers_have_uniform_p_values(depth, leading, kind):
     fusion = Fusion(depth, leading).fit(inliers(kind, 1000))
     p = np.exp(-fusion(inliers(kind, 1000, seed=1)))
     # Both samples count: the distance is that of a two-sample test, at a level of 0.1%. Mixtures of numbers
-    # on a grid settle now on these, now on those of them.
-    allowed = 0.12 if (depth, kind) == ("mixture", "rounded") else 1.95 * np.sqrt(2 / 1000)
+    # on a grid settle now on these, now on those of them, and the largest of such numbers has many ties.
+    tied = kind == "rounded" and depth in ("mixture", SUM)
+    allowed = 0.12 if tied else 1.95 * np.sqrt(2 / 1000)
     assert stats.kstest(p, "uniform").statistic < allowed
     assert np.mean(p < 0.02) < 0.04
 
@@ -92,9 +93,9 @@ def test_a_combination_is_seen_that_no_statistic_shows(depth):
     assert auroc(fusion(fresh), fusion(odd)) > 0.9
 
 
-def test_a_mixture_and_neighbours_see_the_gap_between_two_kinds():
+def test_a_mixture_sees_the_gap_between_two_kinds():
     between = {"a": np.array([-2.0, 2.0, 0.0]), "b": np.array([0.0, 0.0, 2.0])}
-    for depth, seen in (("gaussian", False), ("mixture", True), ("neighbours", True)):
+    for depth, seen in (("gaussian", False), ("mixture", True)):
         p = np.exp(-Fusion(depth).fit(inliers("two kinds"))(between))
         assert (p < 0.02).all() == seen
 
@@ -201,7 +202,7 @@ def test_a_foreign_state_is_refused(depth):
 
 def test_what_cannot_work_is_refused_in_one_sentence():
     known = inliers()
-    with pytest.raises(SettingsError, match="gaussian, mixture, neighbours"):
+    with pytest.raises(SettingsError, match="gaussian, mixture, sum"):
         Fusion("deep")
     with pytest.raises(SettingsError, match="list of names"):
         Fusion(leading="a")
@@ -226,13 +227,13 @@ def test_what_cannot_work_is_refused_in_one_sentence():
     assert fusion({name: np.empty(0) for name in known}).shape == (0,)
 
 
-def test_a_sum_adds_up_the_leading_and_takes_the_mean_of_the_others():
+def test_a_sum_adds_up_the_leading_and_the_largest_of_the_others():
     known = inliers("normal", 800)
     fusion = Fusion(SUM, ["a"]).fit(known)
     probe = {"a": np.array([-9.0, 0.0, 3.0]), "b": np.array([0.0, 4.0, 0.0]), "c": np.array([0.0, -4.0, 0.0])}
     own = {name: fusion._marginals[name](probe[name]) for name in "abc"}
     two_sided = {name: np.maximum(0, -stats.norm.logsf(np.abs(z)) - np.log(2)) for name, z in own.items()}
-    expected = -stats.norm.logsf(own["a"]) + 2 * (two_sided["b"] + two_sided["c"]) / 2
+    expected = -stats.norm.logsf(own["a"]) + np.maximum(two_sided["b"], two_sided["c"])
     np.testing.assert_allclose(fusion(probe), -stats.norm.logsf(fusion._sums(expected)), rtol=1e-9)
     scores = fusion(probe)
     assert scores[1] > 3 > scores[0]  # low values of a leading statistic are not unusual

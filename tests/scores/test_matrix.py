@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 
 from dissensus.errors import DataError, DissensusError, SettingsError
-from dissensus.scores import SCORES, FittedScore, effective_sample_size, score
+from dissensus.scores import MATRIX, SCORES, effective_sample_size, score
 
-NEEDS_TWO = [name for name, entry in SCORES.items() if entry.least_draws == 2]
-NEEDS_ONE = [name for name, entry in SCORES.items() if entry.least_draws == 1]
+OF_MATRIX = [name for name in SCORES if score(name).requires == (MATRIX,)]
+NEEDS_TWO = [name for name in OF_MATRIX if score(name).least_draws == 2]
+NEEDS_ONE = [name for name in OF_MATRIX if score(name).least_draws == 1]
 
 
 def ready(name):
     """The score, if need be fitted on two inliers of as many draws as it is then asked about."""
-    if not isinstance(score(name), FittedScore):
+    if not score(name).learns:
         return score(name)
 
     def fitted(matrix):
@@ -23,7 +24,7 @@ def ready(name):
 
 
 every_score = pytest.mark.parametrize(
-    "chosen", [*map(ready, SCORES), effective_sample_size], ids=[*SCORES, "display"]
+    "chosen", [*map(ready, OF_MATRIX), effective_sample_size], ids=[*OF_MATRIX, "display"]
 )
 
 

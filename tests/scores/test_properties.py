@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dissensus.scores import (
+    MATRIX,
     SCORES,
-    FittedScore,
     effective_sample_size,
     entropy,
     ess_disagreement,
@@ -19,6 +19,7 @@ from dissensus.scores import (
     std_of_log_likelihood,
 )
 
+OF_MATRIX = [name for name in SCORES if score(name).requires == (MATRIX,)]
 thorough = settings(derandomize=True, deadline=None, max_examples=60)
 DISAGREEMENT = [ess_disagreement, kl_to_uniform, entropy, std_of_log_likelihood]
 
@@ -36,13 +37,12 @@ def weights_of(matrix):
 
 
 def fitted(name, inliers):
-    chosen = score(name)
-    return chosen.fit(inliers) if isinstance(chosen, FittedScore) else chosen
+    return score(name).fit(inliers)
 
 
 def tolerance(name):
     """What is fitted on a handful of inliers divides by numbers that are small beside the log-likelihoods."""
-    return 1e-7 if isinstance(score(name), FittedScore) else 1e-12
+    return 1e-7 if score(name).learns else 1e-12
 
 
 @thorough
@@ -87,7 +87,7 @@ def test_disagreement_ignores_a_constant_added_to_a_column(ranking, matrix, shif
     np.testing.assert_allclose(ranking(matrix + shift), ranking(matrix), rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", OF_MATRIX)
 @thorough
 @given(likelihood_matrices(), st.randoms(use_true_random=False))
 def test_scores_ignore_the_order_of_the_draws(name, matrix, random):
@@ -103,7 +103,7 @@ def test_weight_scores_are_the_same_bits_for_any_order_of_the_draws(name):
     np.testing.assert_array_equal(score(name)(rng.permutation(matrix)), score(name)(matrix))
 
 
-@pytest.mark.parametrize("name", SCORES)
+@pytest.mark.parametrize("name", OF_MATRIX)
 @thorough
 @given(likelihood_matrices())
 def test_an_input_scores_the_same_alone_as_in_a_batch(name, matrix):

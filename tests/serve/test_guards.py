@@ -189,6 +189,15 @@ def test_other_names_can_be_allowed(serving, folder):
         assert found.client.get("/gate").status_code == 403
 
 
+def test_a_name_may_be_allowed_with_its_port_and_an_address_without_brackets(serving, folder):
+    with serving(folder / "rows", allowed_hosts=("gate.example:8443", "fe80::1", "[fe80::2]:80")) as found:
+        status = lambda host: found.client.get("/gate", headers={"host": host}).status_code  # noqa: E731
+        for host in ("gate.example:8443", "gate.example", "[fe80::1]:80", "[fe80::1]", "[FE80::2]"):
+            assert status(host) == 200, host
+        for host in ("other.example:8443", "[fe80::3]", "fe80", ""):
+            assert status(host) == 403, host
+
+
 @pytest.mark.parametrize("given", ["abc-1.2:3", "0" * 100])
 def test_harmless_request_ids_are_kept(asked, given):
     assert asked.client.get("/gates", headers={"x-request-id": given}).headers["x-request-id"] == given

@@ -105,28 +105,36 @@ def test_what_no_training_row_had_is_said(asked):
 
 
 @pytest.mark.parametrize(
-    ("body", "status"),
+    ("body", "status", "words"),
     [
-        (b"", 400),
-        (b"[]", 400),
-        (b"{", 400),
-        (b"\xff\xfe", 400),
-        (b"{}", 422),
-        (b'{"rows": []}', 422),
-        (b'{"rows": 5}', 422),
-        (b'{"rows": [[1, 2, NaN]]}', 400),
-        (b'{"rows": [[1, 2, Infinity]]}', 400),
-        (b'{"rows": [[1, 2, 3]], "more": 1}', 422),
-        (b'{"rows": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400),
-        (b'{"rows": [[1, 2, ' + b"9" * 5000 + b"]]}", 400),
-        (b'{"rows": [' + b"[1,2,3]," * 64 + b"[1,2,3]]}", 413),
-        (b'{"rows": [[' + b"1," * 100_000 + b"1]]}", 422),  # large enough to be read in a thread
+        (b"", 400, "no JSON"),
+        (b"[]", 400, "a JSON object, not a list"),
+        (b"{", 400, "no JSON"),
+        (b"\xff\xfe", 400, "no JSON"),
+        (b"{}", 422, "'rows' is missing"),
+        (b'{"rows": []}', 422, "'rows' must have at least 1"),
+        (b'{"rows": 5}', 422, "'rows' must be a list"),
+        (b'{"rows": [[1, 2, NaN]]}', 400, "no JSON"),
+        (b'{"rows": [[1, 2, Infinity]]}', 400, "no JSON"),
+        (b'{"rows": [[1, 2, 3]], "more": 1}', 422, "unknown field 'more'"),
+        (b'{"rows": 5' + b"".join(b',"%d":0' % n for n in range(200_000)) + b"}", 422, "unknown field '0'"),
+        (b'{"rows": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", 400, "no JSON"),
+        (b'{"rows": [[1, 2, ' + b"9" * 5000 + b"]]}", 400, "no JSON"),
+        (b'{"rows": [' + b"[1,2,3]," * 64 + b"[1,2,3]]}", 413, "at most 64"),
+        # Large enough to be read in a thread.
+        (b'{"rows": [[' + b"1," * 100_000 + b"1]]}", 422, "3 were expected"),
     ],
 )
-def test_bad_json(asked, body, status):
+def test_bad_json(asked, body, status, words):
     answer = asked.client.post("/score?gate=rows", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status, answer.text
-    assert answer.json()["error"]
+    assert words in answer.json()["error"]
+
+
+def test_bad_parameters_are_named(asked):
+    ask = lambda path: asked.client.post(path, json={"rows": [[0, 0, 0]]}).json()["error"]  # noqa: E731
+    assert ask("/score?convert=perhaps") == "'convert' must be true or false"
+    assert ask(f"/score?gate={'x' * 101}") == "'gate' must be at most 100 characters long"
 
 
 def test_bodies_of_the_wrong_type(asked, pictures, as_png):

@@ -11,7 +11,7 @@ from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.fit import check_output, claim_output, what_is_flagged
 from dissensus.cli.inspect import gate_facts
-from dissensus.cli.options import Device, Gate, Inputs, Json, Quiet
+from dissensus.cli.options import Device, Gate, Inputs, Json, OwnScore, Quiet, own_score
 from dissensus.cli.progress import StageProgress
 
 __all__ = ["calibrate"]
@@ -29,6 +29,7 @@ def calibrate(
     false_alarm_rate: Annotated[
         float | None, typer.Option(help="Share of normal inputs that may be flagged. Default: as it is.")
     ] = None,
+    own: OwnScore = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -43,7 +44,7 @@ def calibrate(
     from dissensus.detector import BayesianVAE
 
     with claim_output(target), warnings_as_messages(), speaking_of(data):
-        detector = BayesianVAE.load(gate, device=device)
+        detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
         if false_alarm_rate is not None:
             detector.set_params(false_alarm_rate=false_alarm_rate)
         with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:

@@ -34,8 +34,9 @@ def demo(
 ) -> None:
     """Fit on 6,000 pictures of clothes, then tell ten kinds of outlier from them: minutes on a CPU."""
     check_output(output / "gate")
-    from dissensus.report import require_matplotlib
+    from dissensus.report import require_jinja, require_matplotlib
 
+    require_jinja()
     require_matplotlib()
     from dissensus.demo import demo_detector, demo_record, run, run_demo, scoring_work, write_files
 

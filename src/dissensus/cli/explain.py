@@ -10,7 +10,18 @@ import typer
 
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
-from dissensus.cli.options import Data, Device, Gate, IdColumn, Json, Quiet, Resize, parse_size
+from dissensus.cli.options import (
+    Data,
+    Device,
+    Gate,
+    IdColumn,
+    Json,
+    OwnScore,
+    Quiet,
+    Resize,
+    own_score,
+    parse_size,
+)
 from dissensus.destination import check_folder, write_output
 from dissensus.errors import SettingsError
 
@@ -32,6 +43,7 @@ def explain(
     ] = None,
     id_column: IdColumn = None,
     resize: Resize = None,
+    own: OwnScore = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -47,7 +59,7 @@ def explain(
     if data == "-":
         raise SettingsError("explain takes no stdin: name a file")
     with warnings_as_messages(), speaking_of(data):
-        detector = BayesianVAE.load(gate, device=device)
+        detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
         stream = open_stream(data, detector.preprocessor_, id_column=id_column, resize=size)
         name, asked = one_input(detector, stream, row)
         found = cast("list[Explanation]", detector.explain(asked))[0]
@@ -82,7 +94,7 @@ def _print(name: str | int, facts: dict[str, Any]) -> None:
     out.print("\n[bold]The draws disagree most about[/bold]")
     out.print(bullets(places))
     if facts["surprises"]:
-        out.print("\n[bold]What carries the fused score[/bold] (−log p of each statistic by itself)")
+        out.print("\n[bold]What carries the score[/bold] (−log p of each statistic by itself)")
         shown = list(facts["surprises"].items())[:SHOWN]
         out.print(bullets(f"{name}: {nats:.3g} nats" for name, nats in shown))
     out.print("\n[bold]Compared with the calibration inputs[/bold]")

@@ -13,15 +13,18 @@ import typer
 
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
+from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, own_score, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
 from dissensus.destination import STDOUT, check_folder
-from dissensus.errors import ArtifactError, SettingsError
+from dissensus.errors import ArtifactError, SettingsError, brief
+from dissensus.own_code import is_own_name
+from dissensus.scores import SCORES, score
 
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
     from dissensus.lock import Claim
+    from dissensus.scores import Score
 
 __all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "what_is_flagged"]
 
@@ -43,8 +46,10 @@ def fit(
     statistic: Annotated[
         str,
         typer.Option(
-            help="ess, kl, entropy, std, mad, iqr, whitened, relative-std, mean-ll, mixture-ll, waic, "
-            "typicality or fused, which joins several."
+            "--score",
+            "--statistic",
+            help=f"What unusual means: {', '.join(SCORES)}, which joins several; or a class of your own, as "
+            "package:Class.",
         ),
     ] = STATISTIC,
     false_alarm_rate: Annotated[
@@ -100,7 +105,7 @@ def fit(
     gate = BayesianVAE(
         variant=variant,
         posterior=posterior,
-        statistic=statistic,
+        statistic=_score(statistic),
         false_alarm_rate=false_alarm_rate,
         observation=observation,
         latent_size=latent_size,
@@ -159,6 +164,21 @@ def claim_output(folder: Path) -> Claim:
     return claim_folder(folder)
 
 
+def _score(name: str) -> str | Score:
+    """The name of a score of the package, or an object of a person's own class."""
+    own = own_score(name) if is_own_name(name) else None
+    if own is None:
+        score(name)  # refused here, if there is none, before the data is read
+        return name
+    try:
+        return own()
+    except Exception as error:  # whatever its constructor raises
+        raise SettingsError(
+            f"--score {name} cannot be made without arguments ({brief(error)}): give them defaults, or fit "
+            "from Python"
+        ) from error
+
+
 def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
@@ -170,7 +190,7 @@ def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> di
         "draws": len(gate.draws_),
         "chains": gate.chains,
         "posterior": gate.posterior,
-        "statistic": gate.statistic,
+        "statistic": gate.statistic_,
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": gate.threshold_ if isfinite(gate.threshold_) else None,
         "calibration_inputs": len(gate.calibration_scores_),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.fit import what_is_flagged
-from dissensus.cli.options import Gate, Json, Quiet
+from dissensus.cli.options import Gate, Json, OwnScore, Quiet, own_score
 
 if TYPE_CHECKING:
     from dissensus.detector import BayesianVAE
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["gate_facts", "inspect"]
 
 
-def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
+def inspect(gate: Gate, own: OwnScore = None, json: Json = False, quiet: Quiet = False) -> None:
     """Say what a GATE was fitted on, with which settings, what it flags, and how healthy its sampler was.
 
     With --quiet only the exit code tells whether the gate is whole.
@@ -25,7 +25,7 @@ def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
     from dissensus.detector import BayesianVAE
 
     with warnings_as_messages():
-        facts = gate_facts(BayesianVAE.load(gate, device="cpu"), gate)
+        facts = gate_facts(BayesianVAE.load(gate, device="cpu", statistic=own_score(own)), gate)
     if json:
         print_json(facts)
     elif not quiet:
@@ -35,7 +35,6 @@ def inspect(gate: Gate, json: Json = False, quiet: Quiet = False) -> None:
 def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
     from dissensus.detector.posterior import posterior_in_words
-    from dissensus.detector.statistic import describe_statistic
     from dissensus.report import describe_health
 
     diagnostics, interval = gate.draws_.diagnostics, gate.false_alarm_interval_
@@ -50,7 +49,7 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
         "fitted_rows": gate.fitted_rows_,
         "calibration_inputs": len(gate.calibration_scores_),
         "statistic": gate.statistic_,
-        "statistic_in_words": describe_statistic(gate.statistic_, gate.score_),
+        "statistic_in_words": gate.score_.description,
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": threshold if math.isfinite(threshold) else None,
         "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},

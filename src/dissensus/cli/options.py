@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
 from dissensus.errors import SettingsError
+
+if TYPE_CHECKING:
+    from dissensus.scores import Score
 
 __all__ = [
     "Data",
@@ -17,10 +20,12 @@ __all__ = [
     "IdColumn",
     "Inputs",
     "Json",
+    "OwnScore",
     "Quiet",
     "Resize",
     "Seed",
     "check_not_data",
+    "own_score",
     "parse_size",
 ]
 
@@ -49,6 +54,14 @@ Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="No progre
 Resize: TypeAlias = Annotated[
     str | None, typer.Option(metavar="HxW", help="Bring image files to this height and width, as in 64x64.")
 ]
+OwnScore: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--score",
+        metavar="PACKAGE:CLASS",
+        help="The gate's score, if it is code of your own: a gate names it and never imports it.",
+    ),
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Root of all randomness.")]
 
 
@@ -64,6 +77,17 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     if match is None:
         raise SettingsError(f"--resize takes a height and a width, as in 64x64, not {text!r}")
     return int(match[1]), int(match[2])
+
+
+def own_score(name: str | None) -> type[Score] | None:
+    """The class of a person's own score, imported by the name that was typed."""
+    if name is None:
+        return None
+    from dissensus.own_code import import_class
+    from dissensus.scores import Score
+
+    kind: type[Score] = import_class(name, Score, option="--score")  # type: ignore[type-abstract]
+    return kind
 
 
 def check_not_data(output: Path, data: str) -> None:

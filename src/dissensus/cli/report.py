@@ -17,9 +17,11 @@ from dissensus.cli.options import (
     IdColumn,
     Inputs,
     Json,
+    OwnScore,
     Quiet,
     Resize,
     check_not_data,
+    own_score,
     parse_size,
 )
 from dissensus.cli.progress import StageProgress
@@ -56,6 +58,7 @@ def report(
     ] = False,
     id_column: IdColumn = None,
     resize: Resize = None,
+    own: OwnScore = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -72,12 +75,13 @@ def report(
         from dissensus.detector import BayesianVAE
         from dissensus.inputs import open_stream
         from dissensus.inspection import assess
-        from dissensus.report import gate_record, require_matplotlib, write_gate_report
+        from dissensus.report import gate_record, require_jinja, require_matplotlib, write_gate_report
 
+        require_jinja()
         require_matplotlib()
         on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
         with warnings_as_messages(), speaking_of(data):
-            detector = BayesianVAE.load(gate, device=device)
+            detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
             with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
                 found = assess(
                     detector,

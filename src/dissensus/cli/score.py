@@ -14,7 +14,18 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
-from dissensus.cli.options import Data, Device, Gate, IdColumn, Quiet, Resize, check_not_data, parse_size
+from dissensus.cli.options import (
+    Data,
+    Device,
+    Gate,
+    IdColumn,
+    OwnScore,
+    Quiet,
+    Resize,
+    check_not_data,
+    own_score,
+    parse_size,
+)
 from dissensus.cli.progress import Downloads, StageProgress
 from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
@@ -78,6 +89,7 @@ def score(
         ),
     ] = False,
     resize: Resize = None,
+    own: OwnScore = None,
     device: Device = "auto",
     json: Annotated[
         bool,
@@ -113,7 +125,7 @@ def score(
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
-            detector = BayesianVAE.load(gate, device=device)
+            detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
         wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, quiet=quiet)
@@ -196,7 +208,7 @@ def _summarise(
             "flagged": tally.flagged,
             "unreadable": tally.unreadable,
             "gate": str(gate),
-            "statistic": detector.statistic,
+            "statistic": detector.statistic_,
             "false_alarm_rate": detector.false_alarm_rate,
             "fdr": wish.fdr,
             "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,

@@ -60,6 +60,12 @@ def serve(
         typer.Option(min=0, help="Seconds of taking requests while saying 'not ready', before it ends."),
     ] = 0.0,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Where drift alarms are posted.")] = None,
+    score: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PACKAGE:CLASS", help="A score of your own that gates were fitted with; repeat."
+        ),
+    ] = None,
     log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
     device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
 ) -> None:
@@ -93,6 +99,7 @@ def serve(
         tls_cert=tls_cert,
         tls_key=tls_key,
         webhook=webhook,
+        scores=tuple(score or ()),
         log_format=log_format,
     )
     from dissensus.serve.server import serve as serve_gates

@@ -22,8 +22,9 @@ def demo_record(demo: Demo) -> dict[str, Any]:
         "training": demo.training,
         "settings": {
             name: getattr(gate, name)
-            for name in ("variant", "statistic", "false_alarm_rate", "chains", "draws", "samples")
-        },
+            for name in ("variant", "false_alarm_rate", "chains", "draws", "samples")
+        }
+        | {"statistic": gate.statistic_},
         "seed": gate.seed_,
         "threshold": gate.threshold_ if np.isfinite(gate.threshold_) else None,
         "calibration_inputs": len(gate.calibration_scores_),

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
 from dissensus.detector.posterior import posterior_in_words
-from dissensus.detector.statistic import FUSED, describe_statistic
+from dissensus.own_code import name_of
+from dissensus.scores import MATRIX, is_built_in
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -18,15 +19,15 @@ __all__ = ["model_card"]
 def model_card(detector: BayesianVAE) -> str:
     """Markdown, with the metadata block that model hubs read on top."""
     kept = len(detector.examples_.inputs)
-    noticed = ", or what they find unusual in another way," if detector.statistic_ == FUSED else ""
+    more = set(detector.score_.requires) - {MATRIX}
+    noticed = ", or what they find unusual in another way," if more else ""
     parts = [
         "---\nlibrary_name: dissensus\ntags:\n- out-of-distribution\n- anomaly-detection\n---",
         "# A gate against inputs unlike the training data",
         f"Made by dissensus {__version__} without labels: "
         f"{len(detector.draws_)} networks drawn from a posterior are asked about each input, and what they "
         f"disagree about{noticed} is unlike what they were fitted on.",
-        "## Use\n\n```python\nfrom dissensus import BayesianVAE\n\n"
-        'gate = BayesianVAE.load("path/to/this/folder")\ngate.decide(X)  # score, p-value, flag\n```',
+        f"## Use\n\n```python\n{_use(detector)}\ngate.decide(X)  # score, p-value, flag\n```",
         f"## Inputs\n\n{_inputs(detector)}",
         f"## What a flag means\n\n{_promise(detector)}",
         f"## The sampler\n\n{_health(detector)}",
@@ -38,6 +39,16 @@ def model_card(detector: BayesianVAE) -> str:
         + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else ""),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _use(detector: BayesianVAE) -> str:
+    """How to load it: a score of a person's own is not in the folder."""
+    imported, passed = "from dissensus import BayesianVAE\n", ""
+    if not is_built_in(detector.score_):
+        module, _, own = name_of(type(detector.score_)).partition(":")
+        imported += f"from {module} import {own}  # the score's own code, which is not in this folder\n"
+        passed = f", statistic={own}"
+    return f'{imported}\ngate = BayesianVAE.load("path/to/this/folder"{passed})'
 
 
 def _inputs(detector: BayesianVAE) -> str:
@@ -94,5 +105,5 @@ def _settings(detector: BayesianVAE) -> str:
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     settings["posterior"] = posterior_in_words(detector.posterior)
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
-    meaning = f"\n\n`{detector.statistic_}`: {describe_statistic(detector.statistic_, detector.score_)}."
+    meaning = f"\n\n`{detector.statistic_}`: {detector.score_.description}."
     return "\n".join(["| | |", "|---|---|", *rows]) + meaning

@@ -29,18 +29,24 @@ from dissensus.decisions import (
     conformal_p_values,
     conformal_threshold,
     false_alarm_interval,
+    rounded,
 )
 from dissensus.defaults import STATISTIC
 from dissensus.detector.calibrating import together, warn_if_mute
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.hub import fetched, upload
 from dissensus.detector.inputs import scoring_batches
-from dissensus.detector.measuring import every_statistic, measure, needs_one_a_call
+from dissensus.detector.measuring import (
+    available_statistics,
+    every_statistic,
+    measure,
+    needs_one_a_call,
+)
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
 from dissensus.detector.saving import restore, to_artifact
 from dissensus.detector.settings import check_settings, find_device
-from dissensus.detector.statistic import make_score
+from dissensus.detector.statistic import OwnScores, Statistic, settled_score
 from dissensus.detector.streaming import decide_stream
 from dissensus.errors import ArtifactError, DataError, DissensusError, brief
 from dissensus.explain import Examples, Explanation
@@ -50,7 +56,7 @@ from dissensus.models import VAE, ObservationModel, build_vae, default_observati
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
 from dissensus.posterior import EpochReport, claimed_checkpoint, sample_posterior
-from dissensus.scores import FittedScore, Fused
+from dissensus.scores import Score, scored
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = ["BayesianVAE", "Decisions", "OnProgress"]
@@ -86,9 +92,10 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         as ``SWAG(rank=5)``; or whole :class:`~dissensus.SamplingSettings`, beside which ``variant``,
         ``epochs``, ``batch_size`` and ``step_size`` mean nothing.
     statistic
-        How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, or ``"fused"``, which
-        joins disagreement, likelihood, encoding, reconstruction and, of images, the length of their code
-        (``dissensus.detector.fused``) to one measure of how few inliers lie as far out.
+        How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, or an object that is
+        a ``dissensus.scores.Score``, of the package or of your own. ``"fused"`` joins disagreement,
+        likelihood, encoding, reconstruction and, of images, the length of their code
+        (``dissensus.scores.Fused``) to one measure of how few inliers lie as far out.
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
@@ -129,7 +136,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     vae_ : VAE
         The architecture they belong to.
     statistic_ : str
-        The ``statistic`` that was calibrated; another one takes another fit.
+        The name of the score that was calibrated; another one takes another fit.
+    score_ : Score
+        That score, with what it has learnt.
     calibration_scores_ : ndarray
         Scores of the inliers that nothing else has seen; thresholds and p-values come from them.
     calibration_statistics_ : dict
@@ -167,7 +176,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         variant: int = 1,
         posterior: Posterior = "sghmc",
-        statistic: str = STATISTIC,
+        statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
@@ -252,6 +261,13 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         parts = {name: to_tensor(self._standardised(array[index])) for name, index in rows.items()}
         self.seed_ = seed
         self.vae_ = self._build(tuple(parts["train"].shape[1:]), seed)
+        several = settings.inference is None and settings.draws > settings.chains
+        score = settled_score(
+            self.statistic,
+            available_statistics(self.vae_, self.preprocessor_.shape, several=several),
+            draws=settings.draws,
+            inliers=len(rows["validation"]),
+        )
 
         def on_epoch(reports: Sequence[EpochReport]) -> None:
             if on_progress is not None:
@@ -275,7 +291,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             seed=seed,
             device=find_device(self.device),
         )
-        self._calibrate(array[rows["validation"]], array[rows["calibration"]], on_progress)
+        self._calibrate(score, array[rows["validation"]], array[rows["calibration"]], on_progress)
 
     def _forget(self) -> None:
         """Removes what an earlier fit learnt: half of it beside half of a new fit would score wrongly."""
@@ -283,10 +299,14 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             delattr(self, name)
 
     def _calibrate(
-        self, validation: NDArray[Any], calibration: NDArray[Any], on_progress: OnProgress | None
+        self,
+        score: Score,
+        validation: NDArray[Any],
+        calibration: NDArray[Any],
+        on_progress: OnProgress | None,
     ) -> None:
         """Fits the score on the one part and scores the other, which no other step has seen."""
-        self.one_a_call_ = needs_one_a_call(self, validation)
+        self.one_a_call_ = needs_one_a_call(self)
         self.noise_floor_ = noise_floor(
             self.vae_,
             self.draws_,
@@ -295,10 +315,9 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed_,
             device=find_device(self.device),
         )
-        self.statistic_ = self.statistic
-        self.score_ = make_score(self.statistic_, self.preprocessor_.shape, inliers=len(validation))
-        if isinstance(self.score_, Fused | FittedScore):
-            measure(self, validation).fit(self.score_)
+        self.statistic_, self.score_ = score.name, score
+        if score.learns:
+            score.fit(measure(self, validation))
         self.calibration_statistics_ = every_statistic(
             self, calibration, on_progress=on_progress, stage="calibrating"
         )
@@ -404,7 +423,8 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     def statistics(self, X: Any, *, on_progress: OnProgress | None = None) -> dict[str, NDArray[np.float64]]:
         """Every statistic of each input (N,), by name, the detector's own among them.
 
-        Those that the log-likelihoods alone give, and with ``statistic="fused"`` all that it is made of.
+        Those that the log-likelihoods alone give and, where the score requires others (``"fused"`` does), all
+        of these.
         Unlike in scikit-learn's methods, higher = more unusual.
         """
         return self._statistics(X, on_progress, stage="scoring")
@@ -427,7 +447,7 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
 
         def scores(batch: Prepared) -> NDArray[np.float64]:
-            return measure(self, batch.array, on_progress=on_progress).score(self.score_)
+            return rounded(scored(self.score_, measure(self, batch.array, on_progress=on_progress)))
 
         # By map, which lets go of a batch before it asks for the next.
         return np.concatenate(list(map(scores, self._batches(X))))
@@ -460,12 +480,19 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         device: str = "auto",
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
+        statistic: OwnScores = None,
     ) -> BayesianVAE:
-        """Reads a detector that :meth:`save` wrote; networks of your own have to be passed again."""
+        """Reads a detector that :meth:`save` wrote; networks and a score of your own must be passed again.
+
+        ``statistic`` is that score, as an object or its class, or several, of which the detector takes its
+        own: a file is never asked what to import.
+        """
         find_device(device)
         artifact = read_artifact(folder)
         try:
-            gate = restore(cls, artifact, device=device, encoder=encoder, decoder=decoder)
+            gate = restore(
+                cls, artifact, device=device, encoder=encoder, decoder=decoder, statistic=statistic
+            )
         except DissensusError as error:
             raise ArtifactError(f"{folder} cannot be loaded: {brief(error)}") from error
         except Exception as error:  # whoever wrote the files may have written anything
@@ -479,10 +506,15 @@ class BayesianVAE(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def from_pretrained(
-        cls, source: str | Path, *, revision: str | None = None, device: str = "auto"
+        cls,
+        source: str | Path,
+        *,
+        revision: str | None = None,
+        device: str = "auto",
+        statistic: OwnScores = None,
     ) -> BayesianVAE:
         """Reads a folder, or else the repository of that id on the Hugging Face Hub (extra ``hub``)."""
-        return cls.load(fetched(source, revision=revision), device=device)
+        return cls.load(fetched(source, revision=revision), device=device, statistic=statistic)
 
     def push_to_hub(self, repo_id: str, *, private: bool | None = None, message: str | None = None) -> str:
         """Uploads the detector to the Hugging Face Hub (extra ``hub``) and returns the commit's address."""

@@ -8,12 +8,11 @@ import numpy as np
 from torch import Tensor
 
 from dissensus.decisions import conformal_p_values
-from dissensus.detector.measuring import measure
+from dissensus.detector.measuring import measure_everything
 from dissensus.detector.settings import find_device
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.inputs import Prepared, Preprocessor, in_memory, is_picture_file
 from dissensus.models.inputs import to_tensor
-from dissensus.scores import Fused
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE
@@ -41,9 +40,9 @@ def explain_batch(
     """One explanation for each of the checked inputs (N, H, W, C) or (N, D)."""
     inputs, preprocessor = batch.array, gate.preprocessor_
     data, device = to_tensor(gate._standardised(inputs)), find_device(gate.device)
-    measured = measure(gate, inputs)
-    statistics = statistics_of(*measured, own=gate.statistic_, score=gate.score_)
-    surprises = gate.score_.surprises(*measured) if isinstance(gate.score_, Fused) else {}
+    measured = measure_everything(gate, inputs)
+    statistics = statistics_of(measured, gate.score_)
+    surprises = gate.score_.surprises(measured)
     scores = statistics[gate.statistic_]
     p_values = conformal_p_values(gate.calibration_scores_, scores)
     seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)

@@ -13,11 +13,13 @@ from dissensus.errors import ArtifactError, SettingsError, brief
 
 __all__ = ["fetched", "upload"]
 
+# Not huggingface_hub's ModelHubMixin: as a base class of the detectors it would be needed to import them, and
+# it writes a config.json of its own over the gate's.
 REPOSITORY = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?", re.ASCII)
 
 
 def fetched(source: str | Path, *, revision: str | None = None) -> Path:
-    """A folder as it is; what is none, and looks like a repository's id, downloaded first."""
+    """Return a local folder. If ``source`` is no folder, treat it as a Hub repository id and download it."""
     path = Path(source)
     if path.is_dir() or isinstance(source, Path) or not REPOSITORY.fullmatch(source):
         return path

@@ -2,75 +2,99 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.decisions import rounded
 from dissensus.detector.settings import find_device
 from dissensus.explain import statistics_of
-from dissensus.likelihood import input_statistics, keeps_bits
+from dissensus.inputs import statistic_names_without_model
+from dissensus.likelihood import input_statistics, keeps_bits, statistic_names
+from dissensus.models import GenerativeModel
 from dissensus.models.inputs import to_tensor
-from dissensus.scores import FittedScore, Fused, Score
+from dissensus.scores import MATRIX, Available, Measured
 from dissensus.seeding import numpy_stream
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import BayesianVAE, OnProgress
 
-__all__ = ["Measured", "every_statistic", "measure", "needs_one_a_call"]
+__all__ = ["available_statistics", "every_statistic", "measure", "measure_everything", "needs_one_a_call"]
+
+MADE_UP = 64  # inputs that a detector is tried out on
 
 
-class Measured(NamedTuple):
-    """What scores are made of, for N inputs."""
+def available_statistics(model: GenerativeModel, shape: Sequence[int], *, several: bool) -> Available:
+    """Return which statistics can be measured of inputs (H, W, C) or (D,).
 
-    matrix: NDArray[np.float64]
-    """Log-likelihoods (M, N)."""
-    others: Mapping[str, NDArray[np.float64]]
-    """Statistics (N,) that the matrix does not give, by name; none where the detector does not use them."""
-
-    def fit(self, own: Score | Fused) -> None:
-        """Lets a score learn from these inputs, if it is one that learns."""
-        if isinstance(own, Fused):
-            own.fit(self.matrix, self.others)
-        elif isinstance(own, FittedScore):
-            own.fit(self.matrix)
-
-    def score(self, own: Score | Fused) -> NDArray[np.float64]:
-        """Higher = more out-of-distribution (N,), rounded as decisions need it."""
-        return rounded(own(self.matrix, self.others) if isinstance(own, Fused) else own(self.matrix))
+    ``several`` says whether chains have several weights of the model's inference parts.
+    """
+    return Available(statistic_names(model, several=several), statistic_names_without_model(shape))
 
 
 def measure(
+    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
+) -> Measured:
+    """Return what the detector's score requires of checked inputs (N, H, W, C) or (N, D), and no more."""
+    return _measure(gate, inputs, gate.score_.requires, on_progress=on_progress, stage=stage)
+
+
+def measure_everything(
+    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
+) -> Measured:
+    """Return all that there is to show about inputs beside their score.
+
+    That is the matrix, and where the score requires other statistics, all of these.
+    """
+    wanted: tuple[str, ...] = (MATRIX,)
+    if set(gate.score_.requires) - {MATRIX}:
+        of_inputs = statistic_names_without_model(gate.preprocessor_.shape)
+        wanted = (MATRIX, *gate.vae_.observed, *of_inputs)
+    return _measure(gate, inputs, wanted, on_progress=on_progress, stage=stage)
+
+
+def _measure(
     gate: BayesianVAE,
     inputs: NDArray[Any],
+    wanted: Sequence[str],
     *,
-    on_progress: OnProgress | None = None,
-    stage: str = "scoring",
+    on_progress: OnProgress | None,
+    stage: str,
 ) -> Measured:
-    """Of checked inputs (N, H, W, C) or (N, D)."""
     data = to_tensor(gate._standardised(inputs))
-    others = {}
-    if isinstance(gate.score_, Fused):
-        others = input_statistics(
-            gate.vae_, gate.draws_, data, device=find_device(gate.device), one_a_call=gate.one_a_call_
+    others: dict[str, NDArray[np.float64]] = {}
+    if of_draws := [name for name in wanted if name in gate.vae_.observed]:
+        others |= input_statistics(
+            gate.vae_,
+            gate.draws_,
+            data,
+            only=of_draws,
+            device=find_device(gate.device),
+            one_a_call=gate.one_a_call_,
         )
-        others |= gate.preprocessor_.statistics(inputs)
-    return Measured(gate._likelihoods(data, on_progress=on_progress, stage=stage).values, others)
+    if not {MATRIX, *others}.issuperset(wanted):
+        own = gate.preprocessor_.statistics(inputs)
+        others |= {name: values for name, values in own.items() if name in wanted}
+    matrix = None
+    if MATRIX in wanted:
+        matrix = gate._likelihoods(data, on_progress=on_progress, stage=stage).values
+    elif on_progress is not None:
+        on_progress(stage, len(inputs), len(inputs))
+    return Measured(matrix, others)
 
 
-def needs_one_a_call(gate: BayesianVAE, inputs: NDArray[Any]) -> bool:
-    """Whether a row's bits would depend on its place among others: tried out on some inputs (n, …).
+def needs_one_a_call(gate: BayesianVAE) -> bool:
+    """Whether an input's bits would depend on its place among others: tried out on made-up inputs.
 
-    Where none were kept, made-up ones will do: what matters is their shape.
+    What matters is their shape, and they are a function of the seed: a detector that was saved and loaded is
+    tried with the same ones, and decides as it did when it was fitted.
     """
-    if not len(inputs):
-        inputs = gate.preprocessor_.made_up(numpy_stream(gate.seed_, "places"))
+    inputs = gate.preprocessor_.made_up(MADE_UP, numpy_stream(gate.seed_, "places"))
     return not keeps_bits(
         gate.vae_,
         gate.draws_,
-        to_tensor(gate._standardised(inputs)),
+        to_tensor(inputs),
         samples=gate.samples,
         seed=gate.seed_,
         device=find_device(gate.device),
@@ -80,7 +104,5 @@ def needs_one_a_call(gate: BayesianVAE, inputs: NDArray[Any]) -> bool:
 def every_statistic(
     gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
 ) -> dict[str, NDArray[np.float64]]:
-    """Every statistic of checked inputs (N,), by name; the detector's own among them."""
-    return statistics_of(
-        *measure(gate, inputs, on_progress=on_progress, stage=stage), own=gate.statistic_, score=gate.score_
-    )
+    """Every statistic of checked inputs (N,), by name; the detector's own first."""
+    return statistics_of(measure_everything(gate, inputs, on_progress=on_progress, stage=stage), gate.score_)

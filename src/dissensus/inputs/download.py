@@ -1,15 +1,14 @@
-"""Files from a publisher: checked against the published checksum, and in place only when whole."""
+"""Files from a publisher: checked against their SHA-256, and in place only when whole."""
 
 from __future__ import annotations
 
-import hashlib
-import os
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeAlias
+from types import ModuleType
+from typing import Any, TypeAlias
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, brief
 
 __all__ = ["Progress", "download_file", "download_members"]
 
@@ -20,16 +19,14 @@ _CHUNK = 1 << 18
 _TIMEOUT_SECONDS = 30
 
 
-def download_file(url: str, folder: str | Path, *, md5: str, progress: Progress | None = None) -> Path:
+def download_file(url: str, folder: str | Path, *, sha256: str, progress: Progress | None = None) -> Path:
     """Fetch ``url`` into ``folder`` under its own name; what fails leaves nothing behind."""
-    name = url.rsplit("/", 1)[-1]
-    with _scratch(Path(folder)) as scratch:
-        received = _receive(url, Path(scratch, name), md5, progress)
-        return received.replace(Path(folder, name))
+    _make(Path(folder))
+    return _receive(url, Path(folder, url.rsplit("/", 1)[-1]), sha256, progress)
 
 
 def download_members(
-    url: str, folder: str | Path, members: Iterable[str], *, md5: str, progress: Progress | None = None
+    url: str, folder: str | Path, members: Iterable[str], *, sha256: str, progress: Progress | None = None
 ) -> list[Path]:
     """Fetch the tar archive at ``url`` and put only the named regular ``members`` into ``folder``.
 
@@ -38,8 +35,10 @@ def download_members(
     import tarfile
     import zlib
 
-    with _scratch(Path(folder)) as scratch:
-        archive = _receive(url, Path(scratch, "archive"), md5, progress)
+    _make(Path(folder))
+    # On the same disk as the folder, so that the last move is one atomic rename.
+    with tempfile.TemporaryDirectory(dir=folder, prefix=".download-") as scratch:
+        archive = _receive(url, Path(scratch, "archive"), sha256, progress)
         unpacked = []
         try:
             with tarfile.open(archive) as content:
@@ -60,45 +59,76 @@ def download_members(
         return [file.replace(Path(folder, file.name)) for file in unpacked]
 
 
-def _scratch(folder: Path) -> tempfile.TemporaryDirectory[str]:
-    """A passing folder on the same disk as ``folder``, so that the last move is one atomic rename."""
+def _make(folder: Path) -> None:
+    """Make the folder, and find out before anything is fetched whether it can be written to."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        return tempfile.TemporaryDirectory(dir=folder, prefix=".download-")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise DataError(f"{folder} cannot be written to ({error}).") from error
 
 
-def _receive(url: str, target: Path, md5: str, progress: Progress | None) -> Path:
-    from http.client import HTTPException
-    from urllib.error import HTTPError
-    from urllib.request import urlopen
+def _receive(url: str, target: Path, sha256: str, progress: Progress | None) -> Path:
+    pooch = _pooch()
+    from requests.exceptions import ChunkedEncodingError, RequestException
 
-    # MD5 because that is what the publishers list.
-    digest = hashlib.md5(usedforsecurity=False)
-    received = 0
+    answers: list[Any] = []
+    downloader = pooch.HTTPDownloader(
+        progressbar=_Counter(url.rsplit("/", 1)[-1], progress),
+        chunk_size=_CHUNK,
+        timeout=_TIMEOUT_SECONDS,
+        headers={"Accept-Encoding": "identity"},  # or a .gz might be unpacked on its way
+        hooks={"response": lambda answer, **_: answers.append(answer)},
+    )
+    logger = pooch.get_logger()
+    level = logger.level
+    logger.setLevel("WARNING")  # progress is shown by who asked for it
     try:
-        with urlopen(url, timeout=_TIMEOUT_SECONDS) as answer, target.open("wb") as file:
-            length = answer.headers.get("Content-Length")
-            expected = int(length) if length else None
-            while piece := answer.read(_CHUNK):
-                file.write(piece)
-                digest.update(piece)
-                received += len(piece)
-                if progress is not None:
-                    progress(url.rsplit("/", 1)[-1], received, expected)
-            file.flush()
-            os.fsync(file.fileno())
-    except HTTPError as refusal:
-        with refusal:  # it is the answer too, and holds the connection open
-            raise DataError(f"{url} cannot be downloaded ({refusal}).") from refusal
-    except (OSError, HTTPException, ValueError) as error:
-        raise DataError(f"{url} cannot be downloaded ({error}).") from error
-    if expected is not None and received != expected:
-        raise DataError(f"{url} broke off after {received} of {expected} bytes; try again.")
-    if digest.hexdigest() != md5:
+        pooch.retrieve(url, f"sha256:{sha256}", target.name, target.parent, downloader=downloader)
+    except ChunkedEncodingError as error:
+        raise DataError(f"{url} broke off ({brief(error)}); try again.") from error
+    except (RequestException, OSError) as error:
+        raise DataError(f"{url} cannot be downloaded ({brief(error)}).") from error
+    except ValueError as error:
         raise DataError(
-            f"{url} has MD5 {digest.hexdigest()} instead of the published {md5}; it was thrown away: try "
-            "again later or fetch it elsewhere."
-        )
+            f"{url} does not have the published SHA-256 {sha256}; it was thrown away: try again later or "
+            "fetch it elsewhere."
+        ) from error
+    finally:
+        logger.setLevel(level)
+        for answer in answers:  # of a download that was interrupted, pooch leaves the connection open
+            answer.close()
     return target
+
+
+class _Counter:
+    """What pooch takes for a progress bar: it counts bytes, and passes them on."""
+
+    total = 0
+    """Set by pooch before the first bytes; 0 if the publisher does not tell."""
+
+    def __init__(self, name: str, progress: Progress | None) -> None:
+        self._name, self._progress, self._received = name, progress, 0
+
+    def update(self, size: int) -> None:
+        self._received += size  # the last piece is smaller than pooch says
+        if self.total:
+            self._received = min(self._received, self.total)
+        if self._progress is not None:
+            self._progress(self._name, self._received, self.total or None)
+
+    def reset(self) -> None:
+        """Called at the end, before all bytes are counted once more."""
+
+    def close(self) -> None:
+        """There is nothing to close."""
+
+
+def _pooch() -> ModuleType:
+    try:
+        import pooch
+    except ImportError:
+        raise DataError("downloading needs pooch: pip install 'dissensus[datasets]'.") from None
+    module: ModuleType = pooch
+    return module

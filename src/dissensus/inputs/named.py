@@ -104,8 +104,8 @@ def _download(
 
 def _fetch(entry: Entry, split: str, target: Path, progress: Progress | None) -> None:
     files = entry.files[split]
-    archives = {(origin.url, origin.md5) for origin in files.values() if origin.member is not None}
-    for url, md5 in archives:
+    archives = {(origin.url, origin.sha256) for origin in files.values() if origin.member is not None}
+    for url, sha256 in archives:
         # The archive is large and holds both splits: unpack all there is, so that it is fetched once.
         members = [
             origin.member
@@ -113,10 +113,10 @@ def _fetch(entry: Entry, split: str, target: Path, progress: Progress | None) ->
             for origin in part.values()
             if origin.member is not None and origin.url == url
         ]
-        download_members(url, target, members, md5=md5, progress=progress)
+        download_members(url, target, members, sha256=sha256, progress=progress)
     for file, origin in files.items():
         if origin.member is None and not (target / file).is_file():
-            download_file(origin.url, target, md5=origin.md5, progress=progress)
+            download_file(origin.url, target, sha256=origin.sha256, progress=progress)
 
 
 def _read(files: list[Path], entry: Entry) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:

@@ -68,9 +68,9 @@ class PicturePreprocessor(Preprocessor):
         """The length of their code, and their spectra."""
         return image_statistics(array)
 
-    def made_up(self, random: np.random.Generator) -> NDArray[Any]:
-        """Noise (1, H, W, C)."""
-        return (255 * random.uniform(size=(1, *self.shape))).astype(np.uint8)
+    def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
+        """Noise (n, H, W, C)."""
+        return random.integers(0, 256, (count, *self.shape), dtype=np.uint8)
 
     def blank(self, count: int) -> NDArray[Any]:
         """Black pictures."""

@@ -133,8 +133,8 @@ class Preprocessor(ABC):
         return {}
 
     @abstractmethod
-    def made_up(self, random: np.random.Generator) -> NDArray[Any]:
-        """Return one input (1, *S) by chance, to try something out that depends on the shape alone."""
+    def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
+        """Return what a model reads of so many made-up inputs, to try out what depends on the shape alone."""
 
     @abstractmethod
     def blank(self, count: int) -> NDArray[Any]:

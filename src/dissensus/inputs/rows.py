@@ -127,9 +127,9 @@ class RowPreprocessor(Preprocessor):
         """Ten deviations, lest one absurd value runs away with a chain."""
         return LEARNT
 
-    def made_up(self, random: np.random.Generator) -> NDArray[Any]:
-        """Numbers (1, D) in [0, 1)."""
-        return random.uniform(size=(1, *self.shape))
+    def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
+        """Normal numbers (n, D), as if standardised."""
+        return random.normal(size=(count, *self.shape)).astype(np.float32)
 
     def blank(self, count: int) -> NDArray[Any]:
         """Zeros (n, D)."""

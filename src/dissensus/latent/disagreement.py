@@ -13,7 +13,7 @@ from dissensus.latent.mixture import mixture_samples
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
-from dissensus.scores import Score, ess_disagreement
+from dissensus.scores import ess_disagreement
 from dissensus.seeding import stream_seed
 
 __all__ = ["expected_disagreement"]
@@ -26,7 +26,7 @@ def expected_disagreement(
     *,
     inputs: int = 32,
     samples: int = 16,
-    score: Score = ess_disagreement,
+    score: Callable[[NDArray[np.float64]], NDArray[np.float64]] = ess_disagreement,
     seed: int = 0,
     device: torch.device | str = "cpu",
     block: int = 256,
@@ -36,8 +36,8 @@ def expected_disagreement(
 
     .. math:: D[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D[x] \simeq \frac{1}{L} \sum_l D[x_l]
 
-    with L = ``inputs`` decoded by :func:`mixture_samples` and D any score of the matrix. The default is the
-    paper's effective sample size in the form that never ties; its very own is
+    with L = ``inputs`` decoded by :func:`mixture_samples` and D any function of the matrix. The default is
+    the paper's effective sample size in the form that never ties; its very own is
     ``lambda matrix: -effective_sample_size(matrix)``.
 
     All draws must share one latent space: take those of a single chain. The cost is n · L · M · K decodings

@@ -2,7 +2,7 @@
 
 from dissensus.likelihood.matrix import LogLikelihoods, Proposal, log_likelihoods, noise_floor
 from dissensus.likelihood.own_bits import keeps_bits
-from dissensus.likelihood.statistics import input_statistics
+from dissensus.likelihood.statistics import input_statistics, several_in_a_chain, statistic_names
 
 __all__ = [
     "LogLikelihoods",
@@ -11,4 +11,6 @@ __all__ = [
     "keeps_bits",
     "log_likelihoods",
     "noise_floor",
+    "several_in_a_chain",
+    "statistic_names",
 ]

@@ -37,6 +37,7 @@ class FinishedRows:
         seed: int,
         device: torch.device,
         proposal: str = "own",
+        one_a_call: bool = False,
     ) -> None:
         self.folder, self.draws = Path(folder), draws
         try:
@@ -53,6 +54,7 @@ class FinishedRows:
                 "seed": seed,
                 "device": device.type,
                 "frozen": list(rest),
+                "one_a_call": one_a_call,  # rounds otherwise
                 # A pooled proposal depends on all draws together.
                 "proposal": proposal if proposal == "own" else [proposal, self._all()],
             },

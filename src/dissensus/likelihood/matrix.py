@@ -73,8 +73,9 @@ def log_likelihoods(
     bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
     number of (draw, input) pairs just finished. With ``checkpoint``, a folder, every finished draw is kept
     there, and the same call made again goes on where it stopped, to the same numbers. ``scorer`` makes
-    another way to score tiles than the model's own. ``one_a_call`` is for networks whose rounding of a row
-    depends on its place among others (:func:`dissensus.likelihood.keeps_bits`): it is slower.
+    another way to score tiles than the model's own. ``one_a_call`` is for networks whose rounding of an input
+    or of a draw depends on its place among others (:func:`dissensus.likelihood.keeps_bits`): one input is
+    worked on under one draw at a time, which is slower.
 
     ``proposal`` is where samples come from: each draw's ``"own"`` inference parts, or ``"pooled"``, the
     mixture of those of all draws, which is the paper's q(z|x, D). A model whose log-likelihood is exact has
@@ -87,12 +88,20 @@ def log_likelihoods(
     device = torch.device(device)
     samples = samples if model.noise_size else 1
     noise = torch.randn(samples, model.noise_size, generator=torch_stream(seed, "scoring noise")).to(device)
-    tile = 1 if one_a_call else model.tile(device, samples)
+    tile, draws_at_once = (1, 1) if one_a_call else (model.tile(device, samples), model.draws_at_once)
     finished = (
         None
         if checkpoint is None
         else FinishedRows(
-            checkpoint, model, draws, data, samples=samples, seed=seed, device=device, proposal=proposal
+            checkpoint,
+            model,
+            draws,
+            data,
+            samples=samples,
+            seed=seed,
+            device=device,
+            proposal=proposal,
+            one_a_call=one_a_call,
         )
     )
     values, errors = (torch.empty(len(draws), len(data), dtype=torch.float64) for _ in range(2))
@@ -113,7 +122,7 @@ def log_likelihoods(
             full_precision(),
         ):
             rows: Rows | StackedRows
-            if model.draws_at_once > 1:
+            if draws_at_once > 1:
                 rows = StackedRows(own, draws, data[inputs], noise, tile=tile)
             else:
                 made, pooled = scorer(own, noise, tile), proposal == "pooled"
@@ -125,7 +134,7 @@ def log_likelihoods(
 
     in_groups = [draw for own in draws.sharing(model.inference) for draw in own.tolist() if draw in missing]
     left = dict.fromkeys(in_groups, len(data))
-    for draw, count in _shared(scored, in_groups, len(data), tile, device):
+    for draw, count in _shared(scored, in_groups, len(data), tile, draws_at_once, device):
         left[draw] -= count
         if finished is not None and not left[draw]:
             finished.save(draw, values[draw], errors[draw])
@@ -162,19 +171,21 @@ def _shared(
     draws: Sequence[int],
     inputs: int,
     tile: int,
+    draws_at_once: int,
     device: torch.device,
 ) -> Iterator[tuple[int, int]]:
-    """All draws of all inputs: on a CPU divided between its cores by draws, and by tiles if these are few."""
+    """All draws of all inputs: on a CPU divided between its cores by draws, and by tiles if these are few.
+
+    Draws that are evaluated at once stay together, so that their places do not depend on the cores either.
+    """
     if not draws:
         return iter(())
     if device.type != "cpu":
         return scored(draws, slice(0, inputs))
     cores = usable_threads()
-    groups = min(len(draws), cores)
+    shares = tile_ranges(len(draws), draws_at_once, cores)
     works = [
-        scored(own.tolist(), rows)
-        for own in np.array_split(np.asarray(draws), groups)
-        for rows in tile_ranges(inputs, tile, cores // groups)
+        scored(draws[own], rows) for own in shares for rows in tile_ranges(inputs, tile, cores // len(shares))
     ]
     # One thread each, whatever the number of cores: so the bits do not depend on it.
     return side_by_side(works, threads=1)

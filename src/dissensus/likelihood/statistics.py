@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from itertools import chain
 
 import numpy as np
@@ -19,7 +19,7 @@ from dissensus.side_by_side import side_by_side
 from dissensus.tiles import filled, slices, tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["input_statistics"]
+__all__ = ["input_statistics", "several_in_a_chain", "statistic_names"]
 
 # Draws are gone through once for each block of tiles, for all dimensions of whose inputs moments are kept: 36
 # bytes for each of these numbers.
@@ -31,19 +31,22 @@ def input_statistics(
     draws: WeightDraws,
     data: Tensor,
     *,
+    only: Collection[str] | None = None,
     device: torch.device | str = "cpu",
     on_tile: Callable[[int], None] | None = None,
     one_a_call: bool = False,
 ) -> dict[str, NDArray[np.float64]]:
     """Every statistic that the model offers (N,), by name, of inputs ``data`` (N, *S), uint8 or float.
 
-    A variance within chains is left out where no chain has several weights of the inference parts: it would
-    be zero. Inputs are worked on in tiles of one fixed shape, so what an input gets depends on nothing but
-    itself, and memory is bounded by a block of tiles. ``on_tile`` is called with the number of (draw, input)
-    pairs just finished; ``one_a_call`` is that of :func:`log_likelihoods`.
+    ``only`` names those that are wanted, if not all are. A variance within chains is left out where no chain
+    has several weights of the inference parts: it would be zero. Inputs are worked on in tiles of one fixed
+    shape, so what an input gets depends on nothing but itself, and memory is bounded by a block of tiles.
+    ``on_tile`` is called with the number of (draw, input) pairs just finished; ``one_a_call`` is that of
+    :func:`log_likelihoods`.
     """
     device = torch.device(device)
-    wanted = _offered(model, draws)
+    names = statistic_names(model, several=several_in_a_chain(model, draws))
+    wanted = {name: model.observed[name] for name in names if only is None or name in only}
     found = {name: np.empty(len(data)) for name in wanted}
     if not wanted:
         return found
@@ -133,13 +136,20 @@ class _Moments:
         return self.squares.flatten(1).sum(1) / self.count
 
 
-def _offered(model: GenerativeModel, draws: WeightDraws) -> dict[str, Observed]:
-    """The statistics that these draws give."""
+def statistic_names(model: GenerativeModel, *, several: bool) -> tuple[str, ...]:
+    """Return the names of the statistics that a model gives, where chains have several of its weights or not.
+
+    ``several`` is :func:`several_in_a_chain` of the draws.
+    """
+    return tuple(
+        name for name, how in model.observed.items() if several or how.fold != "variance-within-chain"
+    )
+
+
+def several_in_a_chain(model: GenerativeModel, draws: WeightDraws) -> bool:
+    """Whether some chain has several weights of the inference parts, which then vary within it."""
     groups = list(draws.sharing(model.inference))
-    several = len(groups) > len({int(draws.chain[group[0]]) for group in groups})
-    return {
-        name: how for name, how in model.observed.items() if several or how.fold != "variance-within-chain"
-    }
+    return len(groups) > len({int(draws.chain[group[0]]) for group in groups})
 
 
 def _tiles(

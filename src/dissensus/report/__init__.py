@@ -1,5 +1,6 @@
 """Figures, pages and sentences made from records and arrays; a model is never called here."""
 
+from dissensus.report.document import require_jinja
 from dissensus.report.explanation_files import explanation_files
 from dissensus.report.figure import DemoFigure, draw_demo, require_matplotlib
 from dissensus.report.findings import called, false_alarm_sentence, findings
@@ -21,6 +22,7 @@ __all__ = [
     "gate_page",
     "gate_record",
     "gate_summary",
+    "require_jinja",
     "require_matplotlib",
     "strip",
     "write_gate_report",

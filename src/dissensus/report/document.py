@@ -1,32 +1,53 @@
-"""One HTML file that needs nothing else: what every page shares."""
+"""HTML pages from the templates beside this file; every value is escaped on its way into a page."""
 
 from __future__ import annotations
 
-import base64
-from collections.abc import Sequence
-from html import escape
-from importlib.resources import files
-from string import Template
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["data_uri", "document", "items"]
+from dissensus.errors import SettingsError
 
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
-def document(page: str, title: str, **values: object) -> str:
-    """The page of that name, ``page.html`` with ``page.css``, filled with values that are HTML already."""
-    body = Template(_resource(f"{page}.html")).substitute(values)
-    style = _resource("style.css") + _resource(f"{page}.css")
-    return Template(_resource("document.html")).substitute(title=escape(title), style=style, body=body)
+__all__ = ["document", "require_jinja"]
 
-
-def items(sentences: Sequence[str]) -> str:
-    """Sentences as the items of a list."""
-    return "\n".join(f"<li>{escape(sentence)}</li>" for sentence in sentences)
+# Control characters, what turns the direction of writing, and the half characters that stand for the bytes of
+# a file's name that are no text: HTML escapes none of them.
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def data_uri(png: bytes) -> str:
-    """A picture as an address that holds it."""
-    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+def require_jinja() -> None:
+    """Refuses at once where no page could be made."""
+    try:
+        import jinja2  # noqa: F401
+    except ImportError:
+        raise SettingsError("the report needs jinja2: pip install 'dissensus[report]'") from None
 
 
-def _resource(name: str) -> str:
-    return files("dissensus.report").joinpath(name).read_text("utf-8")
+def document(page: str, **values: object) -> str:
+    """Return the page ``templates/<page>.html`` filled with ``values``: one file that needs nothing else."""
+    return _environment().get_template(f"{page}.html").render(values)
+
+
+@cache
+def _environment() -> Environment:
+    require_jinja()
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader("dissensus.report"),
+        autoescape=True,
+        finalize=_visible,
+        undefined=StrictUndefined,  # a value that was forgotten is an error, not a gap in the page
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _visible(value: Any) -> Any:
+    """The value, with characters that nobody would see written out, so that no name can rearrange a line."""
+    if type(value) is not str:  # HTML that was escaped already is a string of another type
+        return value
+    return UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), value)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dissensus.inputs import SPECTRUM
+from dissensus.scores import SCORES, score
 
 if TYPE_CHECKING:
     from dissensus.explain import Standing
@@ -15,22 +16,10 @@ __all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
 UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
-NAMED = 3  # statistics of a fused score that a sentence names
+NAMED = 3  # parts of a score that a sentence names
 MEANINGS = {
-    "ess": "how few draws keep weight",
-    "kl": "how far the draws’ weights are from equal",
-    "entropy": "how concentrated the draws’ weights are",
-    "std": "how far the log-likelihood spreads over draws",
-    "mad": "how far it typically is from the middle one over draws",
-    "iqr": "how far the middle half of it spreads over draws",
-    "whitened": "how unlike that of normal inputs the draws’ disagreement is",
-    "relative-std": "how far it spreads for an input as likely as this one",
-    "mean-ll": "how unlikely it is to the average draw",
-    "mixture-ll": "how unlikely it is to all draws together",
-    "waic": "how unlikely it is, with a penalty for spread",
-    "typicality": "how far its likelihood is from the usual one",
-    "fused": "how few normal inputs are as unusual in all of these together",
-    "corrected-ll": "how far the draws fall short of a perfect decoder",
+    **{name: score(name).description for name in SCORES},
+    "corrected-ll": "how far the draws fall short of a perfect model",
     "latent-norm": "how far from the centre it is encoded",
     "latent-scale": "how uncertain its encoding is",
     "latent-spread": "how far the draws’ encodings of it lie apart",
@@ -131,7 +120,7 @@ def _impossible(a: Assessment) -> list[str]:
 
 
 def _carried(surprises: Mapping[str, float]) -> list[str]:
-    """What carries a fused score, in words; nothing where the score is not fused."""
+    """What carries a score that is made of parts, in words; nothing where it has none."""
     if not surprises:
         return []
     largest = sorted(surprises, key=lambda name: -surprises[name])

@@ -1,14 +1,15 @@
-"""Images as PNG bytes: side by side, alone, and with the places where draws disagree."""
+"""Images as PNG bytes: side by side, alone, with the places where draws disagree; and as an address."""
 
 from __future__ import annotations
 
+import base64
 import io
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["heat_map", "picture", "strip"]
+__all__ = ["data_uri", "heat_map", "picture", "strip"]
 
 GAP = 2  # pixels between images; they stay transparent
 LARGEST = 192  # pixels of a side: larger ones are made smaller, or a page of many would be heavy
@@ -38,6 +39,11 @@ def heat_map(image: NDArray[Any], disagreement: NDArray[np.float64], top: float)
     grey = _bytes(image).astype(np.float64).mean(axis=-1, keepdims=True)
     strength = np.clip(np.nan_to_num(disagreement / max(top, 1e-12)), 0, 1)[..., None]
     return _png((0.4 * grey * (1 - strength) + GLOW * strength).round().astype(np.uint8))
+
+
+def data_uri(png: bytes) -> str:
+    """A picture as an address that holds it."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
 
 
 def _bytes(image: NDArray[Any]) -> NDArray[np.uint8]:

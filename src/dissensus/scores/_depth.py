@@ -16,7 +16,7 @@ from dissensus.errors import DataError
 from dissensus.process_wide import ProcessWide
 from dissensus.scores._matrix import FloatArray, times_each_row
 
-__all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth", "NeighbourDepth"]
+__all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth"]
 
 LEAST_SHRINKAGE = 0.02  # two statistics that always agree must not make a distance of their rounding errors
 PARTS = 6  # Gaussians of a mixture
@@ -24,9 +24,6 @@ INLIERS_A_NUMBER = (
     5  # of a Gaussian's mean, at least; where there are fewer inliers there are fewer Gaussians
 )
 FOLDS, LEAST_FOLDS = 10, 3  # of fewer inliers nothing is known without their own part
-NEIGHBOUR = 10  # the one whose distance is taken
-MOST_NEIGHBOURS = 2000  # inliers that are kept to be near to
-CHUNK = 1 << 22  # distances at a time
 
 
 def _limited(kind: str) -> AbstractContextManager[object]:
@@ -163,58 +160,8 @@ class MixtureDepth:
         return self
 
 
-class NeighbourDepth:
-    """The squared distance to the tenth nearest of the inliers, of which up to 2,000 are kept.
-
-    It takes the inliers for no shape at all. Distances are those of :class:`GaussianDepth`.
-    """
-
-    whitener_: FloatArray
-    """(J, J)"""
-    inliers_: FloatArray
-    """Whitened normal scores (n, J)."""
-
-    def fit(self, z: FloatArray) -> FloatArray:
-        """Keep inliers, evenly chosen. None is its own neighbour."""
-        self.whitener_ = _whitener(z)
-        kept = np.linspace(0, len(z) - 1, min(len(z), MOST_NEIGHBOURS)).astype(np.int64)
-        self.inliers_ = times_each_row(self.whitener_, z[kept])
-        distances = self(z)
-        distances[kept] = self._distances(z[kept], NEIGHBOUR + 1)
-        return distances
-
-    def __call__(self, z: FloatArray) -> FloatArray:
-        """Distances (N,)."""
-        return self._distances(z, NEIGHBOUR)
-
-    def _distances(self, z: FloatArray, neighbour: int) -> FloatArray:
-        whitened = times_each_row(self.whitener_, z)
-        nearest = min(neighbour, len(self.inliers_)) - 1
-        rows = max(1, CHUNK // len(self.inliers_))
-        found = np.empty(len(z))
-        for start in range(0, len(z), rows):
-            part = whitened[start : start + rows]
-            # Coordinate by coordinate, not by ‖a‖² − 2a·b + ‖b‖²: far points would drown in that difference.
-            squares = np.zeros((len(part), len(self.inliers_)))
-            for a, b in zip(part.T, self.inliers_.T, strict=True):
-                squares += (a[:, None] - b) ** 2
-            found[start : start + rows] = np.partition(squares, nearest, axis=1)[:, nearest]
-        return found
-
-    def state(self) -> dict[str, FloatArray]:
-        """Whitener and inliers."""
-        return {"whitener": self.whitener_, "inliers": self.inliers_}
-
-    def restore(self, state: Mapping[str, FloatArray]) -> Self:
-        """Take back what ``state`` gave."""
-        arrays = _arrays(state, "whitener", "inliers")
-        self.whitener_, self.inliers_ = arrays
-        _check_shapes(arrays, ("J", "J"), ("n", "J"))
-        return self
-
-
 DEPTHS: Mapping[str, Callable[[], Depth]] = MappingProxyType(
-    {"gaussian": GaussianDepth, "mixture": MixtureDepth, "neighbours": NeighbourDepth}
+    {"gaussian": GaussianDepth, "mixture": MixtureDepth}
 )
 """Every depth, by name."""
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix, sorted_gaps
 
-__all__ = ["entropy"]
+__all__ = ["Entropy", "entropy"]
 
 
 def entropy(matrix: ArrayLike) -> FloatArray:
@@ -39,3 +40,12 @@ def entropy(matrix: ArrayLike) -> FloatArray:
     scaled: FloatArray = (f * (log_ratio + nats / (1.0 + rest))).sum(axis=0)
     with np.errstate(divide="ignore"):  # a lone draw: log 0, and the score is +inf
         return runner_up - np.log(scaled)
+
+
+class Entropy(MatrixScore):
+    """:func:`entropy` as a score."""
+
+    name = "entropy"
+    description = "how concentrated the draws’ weights are"
+    least_draws = 2
+    function = staticmethod(entropy)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix, sorted_gaps
 
-__all__ = ["effective_sample_size", "ess_disagreement"]
+__all__ = ["Ess", "effective_sample_size", "ess_disagreement"]
 
 
 def effective_sample_size(matrix: ArrayLike) -> FloatArray:
@@ -54,3 +55,12 @@ def ess_disagreement(matrix: ArrayLike) -> FloatArray:
     doubted: FloatArray = (f * (1.0 + total - e)).sum(axis=0)
     with np.errstate(divide="ignore"):  # a lone draw: log 0, and the score is +inf
         return runner_up - np.log(doubted) + 2.0 * np.log(total)
+
+
+class Ess(MatrixScore):
+    """:func:`ess_disagreement` as a score."""
+
+    name = "ess"
+    description = "how few draws keep weight, by the effective sample size of the paper"
+    least_draws = 2
+    function = staticmethod(ess_disagreement)

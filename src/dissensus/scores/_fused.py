@@ -1,127 +1,200 @@
-"""A fused score with everything that has to be fitted for it: of the matrix, and of other statistics."""
+"""The fused score: several scores and statistics, with everything that has to be fitted for them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.scores._contract import FittedScore, Score
+from dissensus.scores._contract import Score
 from dissensus.scores._depth import FOLDS, LEAST_FOLDS
-from dissensus.scores._fusion import Fusion
-from dissensus.scores._matrix import FloatArray, checked_matrix
+from dissensus.scores._fusion import SUM, Fusion
+from dissensus.scores._matrix import FloatArray
+from dissensus.scores._measured import Available, Measured
 from dissensus.scores._registry import SCORES, score
 
 __all__ = ["Fused"]
 
 
-class Fused:
-    """The fusion of scores of the matrix, which are made here, with statistics that come from elsewhere.
+class Fused(Score):
+    """The fusion of scores, which are made here, with statistics that come from elsewhere.
 
-    ``statistics`` names both: what is in ``SCORES`` is computed from the matrix l (M, N), anything else is
-    looked for in ``others``, by name (N,). Scores that have to be fitted are fitted on the same inliers as
-    the fusion, which sees them as new ones: each inlier by a score fitted on the other nine tenths.
+    ``statistics`` names both: what is in ``SCORES`` is made of what it requires, anything else is a statistic
+    that is measured. Scores that learn are fitted on the same inliers as the fusion, which sees them as new
+    ones: each inlier by a score fitted on the other nine tenths.
+
+    Without ``statistics``, what is fused is settled when it is known which there are, and how many inliers to
+    learn from: of :attr:`FEW` and more, the density of :attr:`PARTS` and of all that the inputs tell without
+    a model; of fewer, the sum of :attr:`FEW_LEADING` and of the latter.
 
     >>> rng = np.random.default_rng(0)
-    >>> matrix, others = rng.normal(size=(4, 500)), {"length": rng.normal(size=500)}
-    >>> fused = Fused(["whitened", "length"], leading=["whitened"]).fit(matrix, others)
-    >>> fused(np.array([[0.0], [0.0], [9.0], [-9.0]]), {"length": [0.0]}) > 5
+    >>> inliers = Measured(rng.normal(size=(4, 500)), {"length": rng.normal(size=500)})
+    >>> fused = Fused(["whitened", "length"], leading=["whitened"]).fit(inliers)
+    >>> fused(Measured(np.array([[0.0], [0.0], [9.0], [-9.0]]), {"length": [0.0]})) > 5
     array([ True])
     """
 
+    name = "fused"
+
+    PARTS = (
+        "whitened",
+        "corrected-ll",
+        "kl",
+        "mean-ll",
+        "latent-norm",
+        "latent-scale",
+        "reconstruction",
+        "reconstruction-spread",
+        "pixel-variance",
+    )
+    DEPTH, LEADING = "mixture", ("corrected-ll",)
+
+    # A density of many statistics takes inliers to learn: fitted on fewer than these, it is noise. The two
+    # were chosen by the mean AUROC of such sums over 40 tables and sets of embeddings with at most 250
+    # inliers.
+    FEW = 300
+    FEW_LEADING = ("mixture-ll", "corrected-ll")
+
     def __init__(
-        self, statistics: Sequence[str], *, depth: str = "mixture", leading: Sequence[str] = ()
+        self,
+        statistics: Sequence[str] | None = None,
+        *,
+        depth: str = DEPTH,
+        leading: Sequence[str] = (),
     ) -> None:
-        if not set(leading) <= set(statistics):
-            raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(statistics)}")
-        self.statistics = tuple(statistics)
+        names = () if statistics is None else tuple(statistics)
+        unusable = [name for name in names if not isinstance(name, str) or name == self.name]
+        if unusable or isinstance(statistics, str):
+            wrong = str(statistics if isinstance(statistics, str) else unusable[0])[:99]
+            raise SettingsError(f"statistics must be names of scores or statistics, and {wrong!r} is none")
+        if not set(leading) <= set(names):
+            raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(names)}")
+        self.statistics = None if statistics is None else names
         self.fusion = Fusion(depth, leading)
-        self._scores: dict[str, Score] = {name: score(name) for name in self.statistics if name in SCORES}
+        self._scores = {name: score(name) for name in names if name in SCORES}
+
+    @property
+    def description(self) -> str:
+        """What it asks, and of which statistics once they are settled."""
+        if self.statistics is None:
+            return "how few normal inputs are as unusual in all statistics together"
+        leading = " and ".join(self.fusion.leading)
+        if self.fusion.depth == SUM:
+            others = [name for name in self.statistics if name not in self.fusion.leading]
+            return (
+                "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by "
+                f"itself: high values of {leading}"
+                + (f", and the most unusual, high or low, of {', '.join(others)}" if others else "")
+            )
+        return (
+            "how few inliers lie as far out, -log p in nats, by the density of all of "
+            f"{', '.join(self.statistics)}" + (f", high values of {leading} counting more" if leading else "")
+        )
+
+    @property
+    def requires(self) -> tuple[str, ...]:
+        """What its scores require, and its other statistics; nothing is known before they are settled."""
+        needed = [name for own in self._scores.values() for name in own.requires]
+        return tuple(dict.fromkeys([*needed, *self._others]))
 
     @property
     def least_draws(self) -> int:
-        """M must be at least this."""
-        return max((SCORES[name].least_draws for name in self._scores), default=1)
+        """What its scores take; before they are settled, those of a density."""
+        names = self.PARTS if self.statistics is None else self._scores
+        return max((score(name).least_draws for name in names if name in SCORES), default=1)
 
-    def fit(self, matrix: ArrayLike, others: Mapping[str, ArrayLike]) -> Self:
-        """Learn from log-likelihoods (M, n) and other statistics (n,) of inliers."""
-        values = checked_matrix(matrix, least_draws=self.least_draws)
-        found = self._others(others)
+    def settled(self, available: Available, *, inliers: int) -> Fused:
+        """Return the recommended fusion, unless it was said what is to be fused."""
+        if self.statistics is not None:
+            return self
+
+        def there(names: Sequence[str]) -> tuple[str, ...]:
+            return tuple(name for name in names if name in SCORES or name in available.of_draws)
+
+        if inliers >= self.FEW:
+            names = (*there(self.PARTS), *available.of_inputs)
+            return Fused(names, depth=self.fusion.depth, leading=there(self.LEADING))
+        leading = there(self.FEW_LEADING)
+        return Fused((*leading, *available.of_inputs), depth=SUM, leading=leading)
+
+    def fit(self, measured: Measured, /) -> Self:
+        """Learn from what was measured of inliers."""
+        found = {name: measured.statistic(name) for name in self._others}
         for name, own in self._scores.items():
-            if isinstance(own, FittedScore):
-                found[name] = _as_new(name, values)
-                own.fit(values)
+            if own.learns:
+                found[name] = _as_new(name, measured)
+                own.fit(measured)
             else:
-                found[name] = own(values)
+                found[name] = own(measured)
         self.fusion.fit(found)
         return self
 
-    def __call__(self, matrix: ArrayLike, others: Mapping[str, ArrayLike]) -> FloatArray:
-        """Scores (N,) for log-likelihoods (M, N) and other statistics (N,)."""
-        return self.fusion(self.parts(matrix, others))
+    def __call__(self, measured: Measured, /) -> FloatArray:
+        """Return the scores (N,)."""
+        return self.fusion(self.parts(measured))
 
-    def parts(self, matrix: ArrayLike, others: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
-        """The statistics that are fused (N,), by name."""
-        made = {name: own(matrix) for name, own in self._scores.items()} | self._others(others)
-        return {name: made[name] for name in self.statistics}
+    def parts(self, measured: Measured, /) -> dict[str, FloatArray]:
+        """Return the statistics that are fused (N,), by name."""
+        self.fusion.check_fitted()
+        made = {name: own(measured) for name, own in self._scores.items()}
+        made |= {name: measured.statistic(name) for name in self._others}
+        return {name: made[name] for name in self.statistics or ()}
 
-    def surprises(self, matrix: ArrayLike, others: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
-        """How unusual each of them is by itself (N,), in nats; see :meth:`Fusion.surprises`."""
-        found = self.fusion.surprises(self.parts(matrix, others))
-        return {name: found[name] for name in self.statistics}
+    def surprises(self, measured: Measured, /) -> dict[str, FloatArray]:
+        """Return how unusual each of them is by itself (N,), in nats; see :meth:`Fusion.surprises`."""
+        found = self.fusion.surprises(self.parts(measured))
+        return {name: found[name] for name in self.statistics or ()}
 
     def state(self) -> dict[str, FloatArray]:
-        """What was learnt: arrays ``NAME/…`` of the fitted scores and ``fusion/…``."""
+        """Return what was learnt: arrays ``NAME/…`` of the scores that learn, and ``fusion/…``."""
         arrays = {f"fusion/{key}": array for key, array in self.fusion.state().items()}
         for name, own in self._scores.items():
-            if isinstance(own, FittedScore):
-                arrays |= {f"{name}/{key}": array for key, array in own.state().items()}
+            arrays |= {f"{name}/{key}": array for key, array in own.state().items()}
         return arrays
 
-    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+    def restore(self, state: Mapping[str, FloatArray], /) -> Self:
         """Take back what ``state`` gave, into a fusion of the same statistics."""
         parts: dict[str, dict[str, FloatArray]] = {}
         for key, array in state.items():
             part, _, rest = key.partition("/")
             parts.setdefault(part, {})[rest] = array
         self.fusion.restore(parts.pop("fusion", {}))
-        if set(self.fusion.names_) != set(self.statistics):
+        names = self.statistics or ()
+        if set(self.fusion.names_) != set(names):
             raise DataError(
                 f"the state is of a fusion of {', '.join(self.fusion.names_)} and not of "
-                f"{', '.join(self.statistics)}; fit again"
+                f"{', '.join(names) or 'anything'}; fit again"
             )
         for name, own in self._scores.items():
-            if isinstance(own, FittedScore):
-                own.restore(parts.get(name, {}))
+            own.restore(parts.get(name, {}))
         return self
 
-    def _others(self, others: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
-        """The statistics that are not of the matrix."""
-        wanted = [name for name in self.statistics if name not in self._scores]
-        missing = [name for name in wanted if name not in others]
-        if missing:
-            raise DataError(f"the statistic {missing[0]!r} is missing among {', '.join(others) or 'none'}")
-        return {name: np.asarray(others[name], dtype=np.float64) for name in wanted}
+    def config(self) -> dict[str, Any]:
+        """Return what is fused, and how, as JSON values: a later version may recommend other parts."""
+        return {
+            "statistics": None if self.statistics is None else list(self.statistics),
+            "depth": self.fusion.depth,
+            "leading": list(self.fusion.leading),
+        }
+
+    @property
+    def _others(self) -> list[str]:
+        """The statistics that are no scores."""
+        return [name for name in self.statistics or () if name not in self._scores]
 
 
-def _as_new(name: str, matrix: FloatArray) -> FloatArray:
-    """A fitted score (n,) of the inliers it is fitted on, as if each were new to it: (M, n) → (n,).
+def _as_new(name: str, measured: Measured) -> FloatArray:
+    """Return a score (n,) of the inliers it learns from, as if each were new to it.
 
     Each by what was fitted on nine tenths without it, or if they are few on all the others.
     """
-    count = matrix.shape[1]
+    count = len(measured)
     if count < LEAST_FOLDS:
-        return _fitted(name, matrix)(matrix)
+        return score(name).fit(measured)(measured)
     folds, found = np.arange(count) % min(FOLDS, count), np.empty(count)
     for fold in range(min(FOLDS, count)):
-        found[folds == fold] = _fitted(name, matrix[:, folds != fold])(matrix[:, folds == fold])
+        own = score(name).fit(measured.select(folds != fold))
+        found[folds == fold] = own(measured.select(folds == fold))
     return found
-
-
-def _fitted(name: str, matrix: FloatArray) -> Score:
-    own = score(name)
-    assert isinstance(own, FittedScore)
-    return own.fit(matrix)

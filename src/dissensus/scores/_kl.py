@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix, sorted_gaps
 
-__all__ = ["kl_to_uniform"]
+__all__ = ["Kl", "kl_to_uniform"]
 
 
 def kl_to_uniform(matrix: ArrayLike) -> FloatArray:
@@ -26,3 +27,12 @@ def kl_to_uniform(matrix: ArrayLike) -> FloatArray:
     # -log w_m = gap_m + log Σ exp(-gap); the mean of exp(-gap) holds the log M.
     divergence: FloatArray = gaps.mean(axis=0) + np.log(np.exp(-gaps).mean(axis=0))
     return np.maximum(divergence, 0.0)
+
+
+class Kl(MatrixScore):
+    """:func:`kl_to_uniform` as a score."""
+
+    name = "kl"
+    description = "how far the draws’ weights are from equal"
+    least_draws = 2
+    function = staticmethod(kl_to_uniform)

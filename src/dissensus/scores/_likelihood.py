@@ -5,9 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix
 
-__all__ = ["log_mixture", "mean_log_likelihood", "mixture_log_likelihood"]
+__all__ = [
+    "MeanLogLikelihood",
+    "MixtureLogLikelihood",
+    "log_mixture",
+    "mean_log_likelihood",
+    "mixture_log_likelihood",
+]
 
 
 def mean_log_likelihood(matrix: ArrayLike) -> FloatArray:
@@ -31,6 +38,22 @@ def mixture_log_likelihood(matrix: ArrayLike) -> FloatArray:
     array([10.693])
     """
     return -log_mixture(checked_matrix(matrix))
+
+
+class MeanLogLikelihood(MatrixScore):
+    """:func:`mean_log_likelihood` as a score."""
+
+    name = "mean-ll"
+    description = "how unlikely it is to the average draw"
+    function = staticmethod(mean_log_likelihood)
+
+
+class MixtureLogLikelihood(MatrixScore):
+    """:func:`mixture_log_likelihood` as a score."""
+
+    name = "mixture-ll"
+    description = "how unlikely it is to all draws together"
+    function = staticmethod(mixture_log_likelihood)
 
 
 def log_mixture(values: FloatArray) -> FloatArray:

@@ -33,7 +33,8 @@ def checked_matrix(matrix: ArrayLike, *, least_draws: int = 1) -> FloatArray:
         if values.shape[0] == 0:
             raise DataError("log-likelihoods hold no draws; pass a matrix with at least one row")
         raise SettingsError(
-            f"disagreement needs at least two draws, but the matrix has {values.shape[0]}; "
+            f"disagreement needs at least {'two' if least_draws == 2 else least_draws} draws, but the matrix "
+            f"has {values.shape[0]}; "
             "keep more draws, or use a likelihood score such as 'mean-ll'"
         )
     # NaN fails every comparison, so this catches it together with +inf.

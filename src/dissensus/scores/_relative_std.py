@@ -8,8 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import DataError
+from dissensus.scores._contract import Score
 from dissensus.scores._matrix import FloatArray, checked_matrix
+from dissensus.scores._measured import Measured, matrix_of
 from dissensus.scores._spread import std_of_log_likelihood
 
 __all__ = ["RelativeStd"]
@@ -17,7 +19,7 @@ __all__ = ["RelativeStd"]
 _CLIPPED = 0.01  # of the inliers at either end: beyond them the line is not followed
 
 
-class RelativeStd:
+class RelativeStd(Score):
     r"""The standard deviation over draws divided by the one expected of an inlier with that mean.
 
     .. math:: \frac{\mathrm{std}_m\, l_m}{\exp(a + b\,\bar l)}, \qquad
@@ -31,12 +33,15 @@ class RelativeStd:
     array([1.74])
     """
 
+    name = "relative-std"
+    description = "how far the log-likelihood spreads for an input as likely as this one"
+    least_draws = 2
     line_: FloatArray
     """a, b and the least and the greatest mean log-likelihood at which the line is followed (4,)."""
 
-    def fit(self, matrix: ArrayLike) -> Self:
+    def fit(self, measured: Measured | ArrayLike, /) -> Self:
         """Learn the usual spread from inliers: (M, N)."""
-        values = checked_matrix(matrix, least_draws=2)
+        values = checked_matrix(matrix_of(measured), least_draws=2)
         spread = std_of_log_likelihood(values)
         usable = np.isfinite(spread)
         if not usable.any():
@@ -58,18 +63,20 @@ class RelativeStd:
         self.line_ = np.array([a, b, low, high])
         return self
 
-    def __call__(self, matrix: ArrayLike) -> FloatArray:
+    def __call__(self, measured: Measured | ArrayLike, /) -> FloatArray:
         """Scores (N,) for log-likelihoods (M, N); +inf where a draw rules the input out."""
-        values = checked_matrix(matrix, least_draws=2)
-        a, b, low, high = self._fitted()
+        self.check_fitted("line_")
+        values = checked_matrix(matrix_of(measured), least_draws=2)
+        a, b, low, high = self.line_
         usual: FloatArray = np.exp(a + b * np.clip(values.mean(axis=0), low, high))
         return std_of_log_likelihood(values) / usual
 
     def state(self) -> dict[str, FloatArray]:
         """The line (4,)."""
-        return {"line": self._fitted()}
+        self.check_fitted("line_")
+        return {"line": self.line_}
 
-    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+    def restore(self, state: Mapping[str, FloatArray], /) -> Self:
         """Take back what ``state`` gave."""
         if set(state) != {"line"}:
             raise DataError(f"not the state of relative-std: it holds {sorted(state)}; fit again")
@@ -78,8 +85,3 @@ class RelativeStd:
             raise DataError("the state of relative-std holds no line; fit again")
         self.line_ = line
         return self
-
-    def _fitted(self) -> FloatArray:
-        if not hasattr(self, "line_"):
-            raise SettingsError("relative-std is not fitted; call fit with the log-likelihoods of inliers")
-        return self.line_

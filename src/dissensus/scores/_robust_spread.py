@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix
 
-__all__ = ["interquartile_range", "median_absolute_deviation"]
+__all__ = ["Iqr", "Mad", "interquartile_range", "median_absolute_deviation"]
 
 
 def median_absolute_deviation(matrix: ArrayLike) -> FloatArray:
@@ -37,6 +38,24 @@ def interquartile_range(matrix: ArrayLike) -> FloatArray:
     lower, upper = (_quantile(values, share) for share in (0.25, 0.75))
     lost = np.isneginf(lower)
     return np.where(lost, np.inf, upper - np.where(lost, 0.0, lower))
+
+
+class Mad(MatrixScore):
+    """:func:`median_absolute_deviation` as a score."""
+
+    name = "mad"
+    description = "how far the log-likelihood typically is from its middle over draws"
+    least_draws = 2
+    function = staticmethod(median_absolute_deviation)
+
+
+class Iqr(MatrixScore):
+    """:func:`interquartile_range` as a score."""
+
+    name = "iqr"
+    description = "how far the middle half of the log-likelihoods spreads over draws"
+    least_draws = 2
+    function = staticmethod(interquartile_range)
 
 
 def _relative(matrix: ArrayLike) -> FloatArray:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dissensus.scores._contract import MatrixScore
 from dissensus.scores._matrix import FloatArray, checked_matrix
 
-__all__ = ["std_of_log_likelihood", "waic"]
+__all__ = ["Std", "Waic", "std_of_log_likelihood", "waic"]
 
 
 def std_of_log_likelihood(matrix: ArrayLike) -> FloatArray:
@@ -33,6 +34,24 @@ def waic(matrix: ArrayLike) -> FloatArray:
     values = checked_matrix(matrix, least_draws=2)
     mean: FloatArray = values.mean(axis=0)
     return _deviation(values) ** 2 - mean
+
+
+class Std(MatrixScore):
+    """:func:`std_of_log_likelihood` as a score."""
+
+    name = "std"
+    description = "how far the log-likelihood spreads over draws"
+    least_draws = 2
+    function = staticmethod(std_of_log_likelihood)
+
+
+class Waic(MatrixScore):
+    """:func:`waic` as a score."""
+
+    name = "waic"
+    description = "how unlikely it is to the average draw, with a penalty for spread"
+    least_draws = 2
+    function = staticmethod(waic)
 
 
 def _deviation(values: FloatArray) -> FloatArray:

@@ -8,14 +8,16 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import DataError
+from dissensus.scores._contract import Score
 from dissensus.scores._likelihood import log_mixture
 from dissensus.scores._matrix import FloatArray, checked_matrix
+from dissensus.scores._measured import Measured, matrix_of
 
 __all__ = ["Typicality"]
 
 
-class Typicality:
+class Typicality(Score):
     r"""The distance of an input's log-likelihood from the inliers' mean (Nalisnick et al., 2019, one input).
 
     .. math:: \left| \log p(x) - \frac{1}{N} \sum_n \log p(x_n) \right|, \quad
@@ -26,32 +28,31 @@ class Typicality:
     array([0., 3., 3.])
     """
 
+    name = "typicality"
+    description = "how far its likelihood is from the usual one"
     typical_log_likelihood_: float
 
-    def fit(self, matrix: ArrayLike) -> Self:
+    def fit(self, measured: Measured | ArrayLike, /) -> Self:
         """Learn the typical log-likelihood from inliers: (M, N)."""
-        values = checked_matrix(matrix)
+        values = checked_matrix(matrix_of(measured))
         if values.shape[1] == 0:
             raise DataError("typicality needs at least one inlier to fit on, but the matrix has no columns")
         self.typical_log_likelihood_ = float(log_mixture(values).mean())
         return self
 
-    def __call__(self, matrix: ArrayLike) -> FloatArray:
+    def __call__(self, measured: Measured | ArrayLike, /) -> FloatArray:
         """Scores of shape (N,) for log-likelihoods of shape (M, N)."""
-        return np.abs(log_mixture(checked_matrix(matrix)) - self._fitted())
+        self.check_fitted("typical_log_likelihood_")
+        return np.abs(log_mixture(checked_matrix(matrix_of(measured))) - self.typical_log_likelihood_)
 
     def state(self) -> dict[str, FloatArray]:
         """The typical log-likelihood, as an array of shape ()."""
-        return {"typical_log_likelihood": np.asarray(self._fitted(), dtype=np.float64)}
+        self.check_fitted("typical_log_likelihood_")
+        return {"typical_log_likelihood": np.asarray(self.typical_log_likelihood_, dtype=np.float64)}
 
-    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+    def restore(self, state: Mapping[str, FloatArray], /) -> Self:
         """Take back what ``state`` gave."""
         if set(state) != {"typical_log_likelihood"}:
             raise DataError(f"not the state of a typicality score: it holds {sorted(state)}; fit again")
         self.typical_log_likelihood_ = float(state["typical_log_likelihood"])
         return self
-
-    def _fitted(self) -> float:
-        if not hasattr(self, "typical_log_likelihood_"):
-            raise SettingsError("typicality is not fitted; call fit with the log-likelihoods of inliers")
-        return self.typical_log_likelihood_

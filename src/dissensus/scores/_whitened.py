@@ -8,8 +8,10 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import DataError
+from dissensus.scores._contract import Score
 from dissensus.scores._matrix import FloatArray, checked_matrix, times_each_row
+from dissensus.scores._measured import Measured, matrix_of
 
 __all__ = ["Whitened"]
 
@@ -17,7 +19,7 @@ LEAST_SHRINKAGE = 1e-2  # directions in which inliers hardly differ must not dec
 ROUNDING = 1e-14  # relative to the log-likelihoods: inliers that differ by less are alike
 
 
-class Whitened:
+class Whitened(Score):
     r"""The length of an input's disagreement, measured in the inliers' own disagreement.
 
     .. math:: s(x) = \sqrt{\tfrac{1}{M-1}\, d^\top \Sigma^{-1} d}, \quad
@@ -36,14 +38,17 @@ class Whitened:
     array([3.3, 0.6])
     """
 
+    name = "whitened"
+    description = "how unlike that of normal inputs the draws’ disagreement is"
+    least_draws = 2
     mean_: FloatArray
     """The inliers' mean of each draw's lead (M,)."""
     whitener_: FloatArray
     """W (M, M) with s = ‖W d‖."""
 
-    def fit(self, matrix: ArrayLike) -> Self:
+    def fit(self, measured: Measured | ArrayLike, /) -> Self:
         """Learn mean and covariance of the disagreement from inliers: (M, N)."""
-        values = checked_matrix(matrix, least_draws=2)
+        values = checked_matrix(matrix_of(measured), least_draws=2)
         finite = np.isfinite(values).all(axis=0)
         leads = _leads(values[:, finite])
         M, N = leads.shape
@@ -67,10 +72,15 @@ class Whitened:
         self.whitener_ = np.linalg.solve(factor, np.eye(M)) / np.sqrt(M - 1.0)
         return self
 
-    def __call__(self, matrix: ArrayLike) -> FloatArray:
+    def __call__(self, measured: Measured | ArrayLike, /) -> FloatArray:
         """Scores (N,) for log-likelihoods (M, N); +inf where a draw rules the input out."""
-        values = checked_matrix(matrix, least_draws=2)
-        self._check(len(values))
+        self.check_fitted("mean_")
+        values = checked_matrix(matrix_of(measured), least_draws=2)
+        if len(values) != len(self.mean_):
+            raise DataError(
+                f"whitened disagreement was fitted on {len(self.mean_)} draws, but the matrix has "
+                f"{len(values)}; score with the draws it was fitted on"
+            )
         finite = np.isfinite(values).all(axis=0)
         lengths = np.full(values.shape[1], np.inf)
         d = _leads(values[:, finite]) - self.mean_[:, None]
@@ -79,10 +89,10 @@ class Whitened:
 
     def state(self) -> dict[str, FloatArray]:
         """Mean (M,) and whitener (M, M)."""
-        self._check(None)
+        self.check_fitted("mean_")
         return {"mean": self.mean_, "whitener": self.whitener_}
 
-    def restore(self, state: Mapping[str, FloatArray]) -> Self:
+    def restore(self, state: Mapping[str, FloatArray], /) -> Self:
         """Take back what ``state`` gave."""
         if set(state) != {"mean", "whitener"}:
             raise DataError(f"not the state of whitened disagreement: it holds {sorted(state)}; fit again")
@@ -96,17 +106,6 @@ class Whitened:
             raise DataError("the state of whitened disagreement holds what is no number; fit again")
         self.mean_, self.whitener_ = mean, whitener
         return self
-
-    def _check(self, draws: int | None) -> None:
-        if not hasattr(self, "mean_"):
-            raise SettingsError(
-                "whitened disagreement is not fitted; call fit with the log-likelihoods of inliers"
-            )
-        if draws is not None and draws != len(self.mean_):
-            raise DataError(
-                f"whitened disagreement was fitted on {len(self.mean_)} draws, but the matrix has {draws}; "
-                "score with the draws it was fitted on"
-            )
 
 
 def _leads(values: FloatArray) -> FloatArray:

@@ -16,6 +16,7 @@ from dissensus.serve.observing import Catching, Observing
 from dissensus.serve.pages import page_routes
 from dissensus.serve.plain import plain_routes
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.requests import definitions, sentence
 from dissensus.serve.service import Service
 from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
 from dissensus.serve.v2 import v2_routes
@@ -61,6 +62,7 @@ def make_app(service: Service) -> FastAPI:
         tls=settings.tls_cert is not None,
     )
     app.add_middleware(Observing, metrics=service.metrics)
+    app.openapi()["components"]["schemas"] |= definitions()
     if service.keys is not None:
         _describe_keys(app)
     return app
@@ -96,4 +98,5 @@ async def _not_found(_: Request, error: Exception) -> Response:
 async def _not_valid(_: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     first = error.errors()[0]
-    return JsonAnswer({"error": clear(f"{first['loc'][-1]}: {first['msg']}")}, 422)
+    # Where it came from, query or path, is not what a person calls it.
+    return JsonAnswer({"error": clear(sentence({**first, "loc": first["loc"][1:]}))}, 422)

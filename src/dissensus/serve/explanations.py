@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dissensus.report.document import data_uri
 from dissensus.report.gate_summary import MEANINGS
-from dissensus.report.pictures import heat_map, picture
+from dissensus.report.pictures import data_uri, heat_map, picture
 from dissensus.serve.answers import decision
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from dissensus.detector import BayesianVAE
 from dissensus.detector.estimator import Decisions
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
+from dissensus.scores import Score
 from dissensus.serve.batching import GRAIN, Batcher
 from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
 from dissensus.serve.logs import log
@@ -49,8 +50,8 @@ class Loaded:
 class GateFolder:
     """A folder that is a gate, or a folder of gates; a gate is called by its folder's name."""
 
-    def __init__(self, path: Path, *, device: str = "cpu") -> None:
-        self.path, self.device = path, device
+    def __init__(self, path: Path, *, device: str = "cpu", scores: Sequence[type[Score]] = ()) -> None:
+        self.path, self.device, self.scores = path, device, scores
         self.single = (path / CONFIG).is_file()
         if not path.is_dir():
             raise ArtifactError(f"{path} is no folder: name one that `dissensus fit` saved, or one of such")
@@ -69,7 +70,7 @@ class GateFolder:
                 raise ArtifactError("its name must be of letters, digits, dots, dashes and underscores")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what they would say is among the facts
-                gate = BayesianVAE.load(folder, device=self.device)
+                gate = BayesianVAE.load(folder, device=self.device, statistic=self.scores)
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)
         except (DissensusError, OSError, ValueError) as error:

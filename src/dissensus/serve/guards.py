@@ -48,7 +48,7 @@ class Guards:
         tls: bool,
     ) -> None:
         self._app, self._keys, self._draining = app, keys, draining
-        self._hosts = frozenset(host.lower() for host in allowed_hosts)
+        self._hosts = frozenset(_name(host.lower()) for host in allowed_hosts)
         self._headers = dict(SECURITY_HEADERS)
         if tls:
             self._headers["Strict-Transport-Security"] = "max-age=31536000"
@@ -81,6 +81,7 @@ class Guards:
     def _check(self, scope: Scope) -> None:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "").lower()
+        # Not Starlette's TrustedHostMiddleware: its refusal is neither JSON nor names a remedy.
         if self._hosts and _name(host) not in self._hosts:
             raise Refusal(
                 403, "the service is not known by that name: ask by its address, or name it with --allow-host"
@@ -101,10 +102,12 @@ class Guards:
 
 
 def _name(host: str) -> str:
-    """The host without its port.
+    """The host without its port, and an address of version 6 in brackets, as browsers send it.
 
-    >>> _name("localhost:8000"), _name("[::1]:80"), _name("[::1]")
-    ('localhost', '[::1]', '[::1]')
+    >>> _name("localhost:8000"), _name("[::1]:80"), _name("[::1]"), _name("::1")
+    ('localhost', '[::1]', '[::1]', '[::1]')
     """
+    if host.count(":") > 1 and not host.startswith("["):
+        return f"[{host}]"
     name, colon, port = host.rpartition(":")
     return name if colon and port.isdecimal() else host

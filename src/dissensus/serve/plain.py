@@ -15,6 +15,7 @@ from dissensus.serve.forms import parse_files
 from dissensus.serve.images import PictureReader
 from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Overloaded, Refusal
+from dissensus.serve.requests import FilesRequest, RowsRequest
 from dissensus.serve.rows import read_rows
 from dissensus.serve.schemas import (
     Explained,
@@ -41,37 +42,13 @@ GateName = Annotated[
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
-_FILES = {
-    "type": "object",
-    "required": ["files"],
-    "properties": {
-        "files": {"type": "array", "minItems": 1, "items": {"type": "string", "format": "binary"}}
-    },
-}
-_ROW = {
-    "anyOf": [
-        {"type": "array", "items": {"type": ["number", "string", "boolean", "null"]}},
-        {
-            "type": "object",
-            "additionalProperties": {"type": ["number", "string", "boolean", "null"]},
-        },
-    ]
-}
 
-
-def _body(most: int | None) -> dict[str, Any]:
-    rows: dict[str, Any] = {"type": "array", "minItems": 1, "items": _ROW}
-    files = _FILES
-    if most is not None:
-        rows["maxItems"] = most
-        files = _FILES | {"properties": {"files": _FILES["properties"]["files"] | {"maxItems": most}}}  # type: ignore[index]
-    form = {
-        "type": "object",
-        "required": ["rows"],
-        "properties": {"rows": rows},
-        "additionalProperties": False,
-    }
-    content = {"application/json": {"schema": form}, "multipart/form-data": {"schema": files}}
+def _body(most: int) -> dict[str, Any]:
+    """The description of a body with up to ``most`` inputs."""
+    rows, files = RowsRequest.model_json_schema(), FilesRequest.model_json_schema()
+    for schema, field in ((rows, "rows"), (files, "files")):
+        schema["properties"][field]["maxItems"] = most
+    content = {"application/json": {"schema": rows}, "multipart/form-data": {"schema": files}}
     return {"requestBody": {"required": True, "content": content}}
 
 

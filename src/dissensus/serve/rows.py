@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dissensus.inputs import Table
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.requests import RowsRequest
 
 if TYPE_CHECKING:
     from dissensus.serve.gates import Served
@@ -31,12 +32,7 @@ class Rows(NamedTuple):
 
 def read_rows(served: Served, body: dict[str, Any], *, most: int) -> Rows:
     """The rows of ``{"rows": [...]}`` as the gate takes them; what is no list of rows is a refusal."""
-    rows = body.get("rows")
-    if not isinstance(rows, list) or not rows:
-        raise Refusal(422, 'the body must be {"rows": [...]} with at least one row')
-    unknown = sorted(set(body) - {"rows"})
-    if unknown:
-        raise Refusal(422, f"the body has the unknown field {unknown[0][:40]!r}: only 'rows' is taken")
+    rows = RowsRequest.read(body, status=422).rows
     if len(rows) > most:
         raise Refusal(413, f"at most {most} rows are taken at once: send fewer")
     if served.kind == "images":

@@ -1,4 +1,4 @@
-"""The shapes of answers, for the description of the API; the answers themselves are made by hand."""
+"""The shapes of answers, for the description of the API; making thousands of them a second needs no model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ __all__ = [
     "GateFacts",
     "GateNames",
     "InferResponse",
+    "Live",
     "ModelMetadata",
+    "ModelReady",
     "Ready",
     "Scored",
     "ServerMetadata",
@@ -147,7 +149,7 @@ class Explained(BaseModel):
     reconstructions: list[str]
     statistics: dict[str, Standing]
     surprises: dict[str, float] = Field(
-        description="Of a fused score: how unusual each of its parts is by itself, −log p in nats."
+        description="Of a score that is made of parts: how unusual each is by itself, −log p in nats."
     )
     notes: list[str] = Field(description="What no training input had, such as a category never seen.")
     nearest: list[str]
@@ -194,6 +196,19 @@ class Ready(BaseModel):
     ready: bool
     problems: list[str]
     gates: int
+
+
+class Live(BaseModel):
+    """Whether the process answers."""
+
+    live: bool
+
+
+class ModelReady(BaseModel):
+    """Whether a gate can be asked."""
+
+    name: str
+    ready: bool
 
 
 class ServerMetadata(BaseModel):

@@ -10,6 +10,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from dissensus.errors import SettingsError, brief
+from dissensus.own_code import import_class
+from dissensus.scores import Score
 from dissensus.serve.bodies import Bodies
 from dissensus.serve.decoders import Decoders
 from dissensus.serve.gates import GateFolder, Gates
@@ -33,7 +35,10 @@ class Service:
         self.settings, self.metrics = settings, Metrics()
         self.keys = None if settings.keys is None else KeyFile(settings.keys)
         self.gates = Gates(
-            GateFolder(path, device=settings.device), settings, self.metrics, on_alarm=self._on_alarm
+            GateFolder(path, device=settings.device, scores=_own_scores(settings)),
+            settings,
+            self.metrics,
+            on_alarm=self._on_alarm,
         )
         self.gates.load_all()
         self.bodies = Bodies(settings.max_body, settings.timeout)
@@ -142,3 +147,11 @@ class Service:
         log("drift alarm", level="warning", gate=gate, log_capital=round(drift["log_capital"], 3))
         if self._webhook is not None:
             self._webhook.post({"event": "drift", "gate": gate, "time": time.time(), "drift": drift})
+
+
+def _own_scores(settings: ServeSettings) -> tuple[type[Score], ...]:
+    """The classes that the operator named: names in gates are never imported."""
+    return tuple(
+        import_class(name, Score, option="--score")  # type: ignore[type-abstract]
+        for name in settings.scores
+    )

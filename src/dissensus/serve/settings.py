@@ -56,6 +56,8 @@ class ServeSettings:
     tls_key: Path | None = None
     webhook: str | None = None
     """Where drift alarms are posted to."""
+    scores: tuple[str, ...] = ()
+    """Scores of your own that gates were fitted with, as ``package:Class``; imported at the start."""
     log_format: str = "json"
 
     def __post_init__(self) -> None:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Refusal
+from dissensus.serve.requests import InferRequest, Tensor
 
-__all__ = ["InferRequest", "encode_response", "parse_infer"]
+__all__ = ["Asked", "encode_response", "parse_infer"]
 
 LENGTH = "Inference-Header-Content-Length"
 TYPES: Mapping[str, np.dtype[Any]] = {
@@ -24,10 +25,9 @@ TYPES: Mapping[str, np.dtype[Any]] = {
     "BOOL": np.dtype("?"),
 }
 NAMES = {kind.kind + str(kind.itemsize): name for name, kind in TYPES.items()}
-MOST_AXES = 8
 
 
-class InferRequest(NamedTuple):
+class Asked(NamedTuple):
     """What a client asked for."""
 
     id: str | None
@@ -38,7 +38,7 @@ class InferRequest(NamedTuple):
     """Whether outputs come as bytes where nothing else was said."""
 
 
-def parse_infer(body: bytes, header_length: str | None) -> InferRequest:
+def parse_infer(body: bytes, header_length: str | None) -> Asked:
     """The request in JSON, or in JSON of ``header_length`` bytes with raw tensors behind it."""
     length = len(body)
     if header_length is not None:
@@ -46,22 +46,22 @@ def parse_infer(body: bytes, header_length: str | None) -> InferRequest:
             raise Refusal(400, f"{LENGTH} must be a whole number that is no larger than the body")
         length = int(header_length)
     message, raw = parse_object(body[:length]), memoryview(body)[length:]
-    given = message.get("inputs")
-    if not isinstance(given, list) or not given or not all(isinstance(one, dict) for one in given):
-        raise Refusal(400, "'inputs' must be a list of at least one tensor object")
+    asked = InferRequest.read(message, status=400)
     inputs: dict[str, NDArray[Any]] = {}
-    for tensor in given:
-        name = tensor.get("name")
-        if not isinstance(name, str) or name in inputs:
+    for tensor in asked.inputs:
+        if tensor.name in inputs:
             raise Refusal(400, "every input needs a 'name' of its own")
-        inputs[name], raw = _tensor(tensor, name[:40], raw)
+        inputs[tensor.name], raw = _tensor(tensor, raw)
     if len(raw):
         raise Refusal(400, f"{len(raw)} bytes are left behind the last tensor")
-    number = message.get("id")
-    if number is not None and not isinstance(number, str):
-        raise Refusal(400, "'id' must be a text")
-    binary = _parameters(message).get("binary_data_output", False) is True
-    return InferRequest(number, inputs, _outputs(message.get("outputs"), binary), binary)
+    binary = asked.parameters.binary_data_output
+    wanted: dict[str, bool] = {}
+    for output in asked.outputs:
+        if output.name in wanted:
+            raise Refusal(400, "every output needs a 'name' of its own")
+        own = output.parameters.binary_data
+        wanted[output.name] = binary if own is None else own
+    return Asked(asked.id, inputs, wanted or None, binary)
 
 
 def encode_response(
@@ -84,24 +84,15 @@ def encode_response(
     return text + b"".join(raw), {"Content-Type": "application/octet-stream", LENGTH: str(len(text))}
 
 
-def _tensor(tensor: dict[str, Any], name: str, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
+def _tensor(tensor: Tensor, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
     """The tensor, and the bytes that are left for those behind it."""
-    shape, kind = tensor.get("shape"), tensor.get("datatype")
-    if (
-        not isinstance(shape, list)
-        or not 0 < len(shape) <= MOST_AXES
-        or any(isinstance(side, bool) or not isinstance(side, int) or side < 0 for side in shape)
-    ):
-        raise Refusal(400, f"the shape of {name!r} must be a list of whole numbers")
-    if not isinstance(kind, str) or kind not in TYPES:
-        raise Refusal(400, f"the datatype of {name!r} must be one of {', '.join(TYPES)}")
-    count = math.prod(shape)
-    if "binary_data_size" in (parameters := _parameters(tensor)):
-        size = parameters["binary_data_size"]
-        if isinstance(size, bool) or size != count * TYPES[kind].itemsize or size > len(raw):
+    name, kind, size = tensor.name[:40], tensor.datatype, tensor.parameters.binary_data_size
+    count = math.prod(tensor.shape)
+    if size is not None:
+        if size != count * TYPES[kind].itemsize or size > len(raw):
             raise Refusal(400, f"the bytes of {name!r} are not as many as its shape and datatype take")
-        return np.frombuffer(raw[:size], TYPES[kind]).reshape(shape), raw[size:]
-    return _from_json(tensor.get("data"), name, kind, shape, count), raw
+        return np.frombuffer(raw[:size], TYPES[kind]).reshape(tensor.shape), raw[size:]
+    return _from_json(tensor.data, name, kind, tensor.shape, count), raw
 
 
 def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) -> NDArray[Any]:
@@ -116,7 +107,7 @@ def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) ->
         raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
     wanted = TYPES[kind]
     # Before an array is made: of texts it would have as much room for each as the longest takes.
-    taken: dict[str, set[type]] = {"u": {int}, "f": {int, float}, "b": {bool}}
+    taken: dict[str, set[type]] = {"u": {int}, "f": {int, float}}
     if not set(map(type, data)) <= taken[wanted.kind]:
         raise Refusal(400, f"the data of {name!r} are not all of the type {kind}")
     try:
@@ -127,27 +118,6 @@ def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) ->
         raise Refusal(400, f"the data of {name!r} must lie in 0..255")
     with np.errstate(over="ignore"):  # infinite then, and refused as such
         return values.astype(wanted).reshape(shape)
-
-
-def _outputs(given: Any, binary: bool) -> dict[str, bool] | None:
-    if given is None or given == []:
-        return None
-    if not isinstance(given, list) or not all(isinstance(one, dict) for one in given):
-        raise Refusal(400, "'outputs' must be a list of objects")
-    wanted: dict[str, bool] = {}
-    for output in given:
-        name = output.get("name")
-        if not isinstance(name, str) or name in wanted:
-            raise Refusal(400, "every output needs a 'name' of its own")
-        wanted[name] = _parameters(output).get("binary_data", binary) is True
-    return wanted
-
-
-def _parameters(message: dict[str, Any]) -> dict[str, Any]:
-    parameters = message.get("parameters", {})
-    if not isinstance(parameters, dict):
-        raise Refusal(400, "'parameters' must be an object")
-    return parameters
 
 
 def _json(value: Any) -> Any:

@@ -13,8 +13,17 @@ from dissensus.errors import DataError
 from dissensus.inputs import check_images
 from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
-from dissensus.serve.schemas import InferResponse, ModelMetadata, Ready, ServerMetadata, refusals
-from dissensus.serve.tensors import LENGTH, InferRequest, encode_response, parse_infer
+from dissensus.serve.requests import REFERENCE, InferRequest, OutputName
+from dissensus.serve.schemas import (
+    InferResponse,
+    Live,
+    ModelMetadata,
+    ModelReady,
+    Ready,
+    ServerMetadata,
+    refusals,
+)
+from dissensus.serve.tensors import LENGTH, Asked, encode_response, parse_infer
 from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
@@ -24,42 +33,12 @@ if TYPE_CHECKING:
 __all__ = ["v2_routes"]
 
 VERSION = "1"
-OUTPUTS = {"score": "FP64", "p_value": "FP64", "flagged": "BOOL"}
+OUTPUTS: dict[OutputName, str] = {"score": "FP64", "p_value": "FP64", "flagged": "BOOL"}
 
 ModelName = Annotated[str, Path(max_length=100)]
 ModelVersion = Annotated[str, Path(max_length=20, description="The only version is 1.")]
 
-_TENSOR = {
-    "type": "object",
-    "required": ["name", "shape", "datatype"],
-    "properties": {
-        "name": {"type": "string"},
-        "shape": {"type": "array", "minItems": 1, "maxItems": 8, "items": {"type": "integer", "minimum": 0}},
-        "datatype": {"type": "string", "enum": ["UINT8", "FP32", "FP64"]},
-        "data": {"type": "array", "items": {}},
-        "parameters": {"type": "object"},
-    },
-}
-_REQUEST = {
-    "type": "object",
-    "required": ["inputs"],
-    "properties": {
-        "id": {"type": "string"},
-        "inputs": {"type": "array", "minItems": 1, "items": _TENSOR},
-        "outputs": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["name"],
-                "properties": {
-                    "name": {"type": "string", "enum": list(OUTPUTS)},
-                    "parameters": {"type": "object"},
-                },
-            },
-        },
-        "parameters": {"type": "object"},
-    },
-}
+_REQUEST = {"$ref": REFERENCE.format(model=InferRequest.__name__)}
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _BODY = {
     "requestBody": {"required": True, "content": {"application/json": {"schema": _REQUEST}, **_BYTES}},
@@ -91,7 +70,7 @@ def v2_routes(service: Service) -> APIRouter:
         """What this server is."""
         return JsonAnswer({"name": "dissensus", "version": __version__, "extensions": ["binary_tensor_data"]})
 
-    @router.get("/health/live", responses=refusals())
+    @router.get("/health/live", response_model=Live, responses=refusals())
     async def live() -> dict[str, bool]:
         """Whether the process answers at all."""
         return {"live": True}
@@ -142,7 +121,7 @@ def v2_routes(service: Service) -> APIRouter:
         ("/models/{name}/versions/{version}", version_model, version_ready, version_infer),
     ):
         router.get(path, response_model=ModelMetadata, responses=refusals(404, 422))(own_model)
-        router.get(f"{path}/ready", responses=refusals(404, 422, 503))(own_ready)
+        router.get(f"{path}/ready", response_model=ModelReady, responses=refusals(404, 422, 503))(own_ready)
         router.post(
             f"{path}/infer", response_model=InferResponse, responses=may_ask | _BINARY, openapi_extra=_BODY
         )(own_infer)
@@ -168,19 +147,14 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
     return Response(content, headers=headers)
 
 
-def _inputs(served: Served, asked: InferRequest, *, most: int) -> NDArray[Any]:
+def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
     """The one input tensor as the gate takes it."""
     expected = "images" if served.kind == "images" else "rows"
-    unknown = next((name for name in asked.outputs or () if name not in OUTPUTS), None)
-    if unknown is not None:
-        raise Refusal(400, f"there is no output {unknown[:40]!r}, only {', '.join(OUTPUTS)}")
     if list(asked.inputs) != [expected]:
         raise Refusal(422, f"gate {served.name} takes one input tensor named {expected!r}")
     array = asked.inputs[expected]
-    if array.dtype.kind == "b" or (expected == "rows" and array.dtype.kind != "f"):
-        raise Refusal(
-            422, f"{expected!r} must be of the datatype {'FP32 or FP64' if expected == 'rows' else 'UINT8'}"
-        )
+    if expected == "rows" and array.dtype.kind != "f":
+        raise Refusal(422, "'rows' must be of the datatype FP32 or FP64")
     if array.shape[1:] != served.shape:
         sides = ", ".join(map(str, served.shape))
         raise Refusal(422, f"{expected!r} has shape {list(array.shape)} and [n, {sides}] was expected")

@@ -74,6 +74,10 @@ def test_from_nothing_to_tables_and_figures_and_nothing_twice(invoke, tmp_path, 
     monkeypatch.setattr(records, "FUSIONS", {**CHEAP, "other": FusedScore("draws")})
     assert invoke(*CHOSEN, "--seeds", "0").exit_code == 0
     assert set(json.loads(path.read_text())["scoring"]["fusions"]) == {*before, "other"}
+    # And a way that is no longer asked for is no reason to score again.
+    monkeypatch.setattr(records, "FUSIONS", CHEAP)
+    assert invoke(*CHOSEN, "--seeds", "0").exit_code == 0
+    assert set(json.loads(path.read_text())["scoring"]["fusions"]) == {*before, "other"}
     assert len(trained) == 2
     assert invoke("--table").exit_code == 0
     assert "mnist → kmnist" in (tmp_path / "panel.md").read_text()

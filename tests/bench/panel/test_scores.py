@@ -5,11 +5,10 @@ from dissensus.bench.panel.rows import measured_rows
 from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.scores import FUSIONS, PANEL_SCORES, panel_scores
 from dissensus.bench.panel.sets import INLIER_SETS
-from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
 from dissensus.evaluation import auroc, fpr_at_tpr
 from dissensus.models import OBSERVED
-from dissensus.scores import SCORES, Fusion, Whitened, ess_disagreement, input_complexity
+from dissensus.scores import SCORES, Fused, Fusion, Whitened, ess_disagreement, input_complexity, score
 
 SECTIONS = {"fitting": 60, "fusing": 60, "calibration": 60, "inliers": 60, "mnist": 20, "constant": 20}
 IMAGES = ("code-length", "detail-1", "direction-fine")
@@ -44,10 +43,10 @@ def test_scores_are_what_they_say():
     np.testing.assert_array_equal(found["input-complexity"], input_complexity(result.matrix, bits))
     chosen = FUSIONS["fused-gaussian"]
     values = {**found, **result.statistics}
-    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in (*PARTS, *IMAGES)})
+    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in (*Fused.PARTS, *IMAGES)})
     np.testing.assert_array_equal(found["fused-gaussian"], fusion(values))
-    assert (FUSIONS["fused"].depth, FUSIONS["fused"].leading) == (DEPTH, LEADING)
-    alone = Fusion(DEPTH).fit({n: result.statistics[n][60:120] for n in IMAGES})
+    assert (FUSIONS["fused"].depth, FUSIONS["fused"].leading) == (Fused.DEPTH, Fused.LEADING)
+    alone = Fusion(Fused.DEPTH).fit({n: result.statistics[n][60:120] for n in IMAGES})
     np.testing.assert_array_equal(found["fused-images"], alone(result.statistics))
     # Both ends of a two-sided statistic are unusual.
     low, high = np.argmin(bits), np.argmax(bits)
@@ -91,7 +90,7 @@ def test_a_single_draw_has_no_disagreement():
     found = panel_scores(made_up_result(draws=1))
     assert {"mean-ll", "typicality", "latent-norm"} <= set(found)
     assert not {"ess", "whitened", "fused"} & set(found)
-    assert all(entry.least_draws == 1 for name, entry in SCORES.items() if name in found)
+    assert all(score(name).least_draws == 1 for name in SCORES if name in found)
 
 
 def test_rows_hold_the_metrics_of_their_sections():

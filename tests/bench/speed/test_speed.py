@@ -19,6 +19,7 @@ from dissensus.bench.speed.growth import slope
 from dissensus.bench.speed.paper_table import measure_table, measure_table_row
 from dissensus.bench.speed.parts import PARTS, find_parts
 from dissensus.bench.speed.records import all_records, merge, write_part
+from dissensus.bench.speed.same_bits import measure_same_bits
 from dissensus.bench.speed.sizes import find_sizes
 from dissensus.bench.speed.straightforward import ScaleAdaptedSGHMC, Training, score
 from dissensus.bench.speed.subject import (
@@ -189,6 +190,16 @@ def test_parts_by_name_and_device():
         whole, quick = (find_sizes(device, quick=quick) for quick in (False, True))
         assert set(whole.compared_chains) <= set(whole.chains)
         assert set(quick.compared_chains) <= set(quick.chains)
+
+
+def test_tiles_and_one_a_call_are_timed_for_many_inputs_and_for_one():
+    found = measure_same_bits(find_sizes("cpu", quick=True), CPU)
+    assert [one["input"] for one in found["measured"]] == ["row", "picture"]
+    pairs = zip(found["comparisons"][::2], found["comparisons"][1::2], strict=True)
+    for one, (many, alone) in zip(found["measured"], pairs, strict=True):
+        assert one["inputs"] >= one["tile"]
+        assert many["ratio"] == pytest.approx(one["one_a_call_over_tiles"])
+        assert alone["ratio"] == pytest.approx(1 / one["padded_over_unpadded"])
 
 
 def test_trajectories_are_told_apart(monkeypatch):

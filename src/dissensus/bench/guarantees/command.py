@@ -50,7 +50,7 @@ def bench_guarantees(
             splits=splits,
             seed=seed,
         )
-    record = {"statistic": detector.statistic, **found, "environment": environment()}
+    record = {"statistic": detector.statistic_, **found, "environment": environment()}
     write_record(output / "guarantees.json", record)
     write_output(output / "guarantees.png", draw_guarantees(record))
     console = Console(highlight=False)

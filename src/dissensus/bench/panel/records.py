@@ -18,10 +18,19 @@ from dissensus.bench.panel.run_result import PanelResult
 from dissensus.bench.panel.runs import RunKey
 from dissensus.bench.panel.scores import FUSIONS, PANEL_SCORES
 from dissensus.bench.records import records_of_kind
-from dissensus.detector.fused import PARTS
 from dissensus.evaluation import environment, write_record
+from dissensus.scores import Fused
 
-__all__ = ["Folder", "Task", "is_measured", "matrix_path", "read_rows", "record_path", "write_measurement"]
+__all__ = [
+    "Folder",
+    "Task",
+    "has_scores",
+    "is_measured",
+    "matrix_path",
+    "read_rows",
+    "record_path",
+    "write_measurement",
+]
 
 Folder: TypeAlias = Literal["records", "selection", "ablation", "baselines"]
 
@@ -52,14 +61,17 @@ def matrix_path(output: Path, key: RunKey) -> Path:
 
 
 def is_measured(output: Path, task: Task) -> bool:
-    """Whether the record exists, can be read, and was made with these very settings and scores."""
+    """Whether the record exists, can be read, and has these scores of a run with these very settings.
+
+    More scores do no harm: a candidate that was dropped since is no reason to measure the others again.
+    """
     try:
         record = json.loads(record_path(output, task).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
     return bool(
         record.get("digest") == task.key.digest
-        and record.get("scoring") == _scoring()
+        and has_scores(record.get("scoring"))
         and record.get("recommended_score") == _recommended_score(task)
     )
 
@@ -108,6 +120,21 @@ def read_rows(output: Path, folder: Folder, *, quick: bool) -> Iterator[tuple[Ro
             yield Row(**row), path, record
 
 
+def has_scores(recorded: Any) -> bool:
+    """Whether a record's scores, and what they depend on, are those made today, perhaps among others."""
+    wanted = _scoring()
+    if not isinstance(recorded, dict) or set(recorded) != set(wanted):
+        return False
+    fusions, scores = recorded["fusions"], recorded["scores"]
+    return (
+        isinstance(fusions, dict)
+        and isinstance(scores, list)
+        and fusions.items() >= wanted["fusions"].items()
+        and all(name in scores for name in wanted["scores"])
+        and all(recorded[name] == wanted[name] for name in wanted if name not in ("fusions", "scores"))
+    )
+
+
 def _recommended_score(task: Task) -> str | None:
     """The score that makes this run the recommended detector; None if its settings are others."""
     wanted = (RECOMMENDED, RECOMMENDED.quick())
@@ -123,7 +150,7 @@ def _scoring() -> dict[str, Any]:
     return {
         "scores": list(PANEL_SCORES),
         "fusions": fusions,
-        "fused_of_draws": list(PARTS),
+        "fused_of_draws": list(Fused.PARTS),
         "false_discovery_rate": FALSE_DISCOVERY_RATE,
         "mixes": MIX,
     }

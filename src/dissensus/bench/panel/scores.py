@@ -11,10 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.bench.panel.run_result import PanelResult
-from dissensus.detector.fused import DEPTH, LEADING, PARTS
 from dissensus.errors import SettingsError
 from dissensus.models import OBSERVED
-from dissensus.scores import SCORES, FittedScore, Fusion, input_complexity, score
+from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
 
 __all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores"]
 
@@ -27,8 +26,8 @@ class FusedScore:
 
     of: Literal["all", "draws", "images"]
     """Statistics of the draws, of the images without any model, or all of them."""
-    depth: str = DEPTH
-    leading: tuple[str, ...] = LEADING
+    depth: str = Fused.DEPTH
+    leading: tuple[str, ...] = Fused.LEADING
 
 
 FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
@@ -36,7 +35,6 @@ FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
         "fused": FusedScore("all"),
         "fused-even": FusedScore("all", leading=()),
         "fused-gaussian": FusedScore("all", "gaussian"),
-        "fused-neighbours": FusedScore("all", "neighbours"),
         "fused-draws": FusedScore("draws"),
         "fused-images": FusedScore("images", leading=()),
     }
@@ -46,7 +44,9 @@ FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
 TWO_SIDED = (*(name for name, each in OBSERVED.items() if each.tails == "both"), "code-length")
 ONE_SIDED = tuple(name for name, each in OBSERVED.items() if each.tails == "upper")
 
-PANEL_SCORES = (*SCORES, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS, "likelihood-regret")
+OF_MATRIX = tuple(name for name in SCORES if score(name).requires == (MATRIX,))
+
+PANEL_SCORES = (*OF_MATRIX, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS, "likelihood-regret")
 """Every name; a run need not have them all: a single draw does not disagree."""
 
 
@@ -77,17 +77,16 @@ def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scor
 
 def _fused_names(fused: FusedScore, result: PanelResult) -> tuple[str, ...]:
     without_model = tuple(name for name in result.statistics if name not in OBSERVED)
-    return {"all": (*PARTS, *without_model), "draws": PARTS, "images": without_model}[fused.of]
+    return {"all": (*Fused.PARTS, *without_model), "draws": Fused.PARTS, "images": without_model}[fused.of]
 
 
 def _of_the_matrix(result: PanelResult, names: set[str]) -> Scores:
-    found = {}
-    for name, entry in SCORES.items():
-        if name in names and len(result.matrix) >= entry.least_draws:
-            method = score(name)
-            if isinstance(method, FittedScore):
-                method.fit(result.matrix[:, result.sections["fitting"]])
-            found[name] = method(result.matrix)
+    found, measured = {}, Measured(result.matrix)
+    fitting = measured.select(result.sections["fitting"])
+    for name in OF_MATRIX:
+        own = score(name)
+        if name in names and measured.draws >= own.least_draws:
+            found[name] = own.fit(fitting)(measured)
     return found
 
 

@@ -13,6 +13,7 @@ from dissensus.bench.paper.presets import RunName
 from dissensus.bench.paper.run_result import RunResult
 from dissensus.errors import SettingsError
 from dissensus.scores import (
+    Measured,
     Typicality,
     effective_sample_size,
     ess_disagreement,
@@ -91,5 +92,5 @@ def other_scores(result: RunResult) -> dict[str, NDArray[np.float64]]:
 
     ``ess-with-ties`` is the paper's ESS as float64 gives it: exactly 1 once a draw leads by 37 nats.
     """
-    named = {name: score(name)(result.test) for name in OTHER_SCORES}
+    named = {name: score(name)(Measured(result.test)) for name in OTHER_SCORES}
     return named | {"ess-with-ties": -effective_sample_size(result.test)}

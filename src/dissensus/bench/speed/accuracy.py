@@ -23,7 +23,6 @@ __all__ = ["measure_accuracy"]
 
 INPUTS = 64
 SAMPLES = 16
-WIDE = 2  # epochs are few for a 256-way head, which takes eight times as long
 
 
 def measure_accuracy(sizes: Sizes, device: torch.device) -> dict[str, Any]:

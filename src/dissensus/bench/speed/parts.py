@@ -13,6 +13,7 @@ from dissensus.bench.speed.decoding import measure_decoding
 from dissensus.bench.speed.growth import measure_growth
 from dissensus.bench.speed.paper_table import measure_table, measure_table_row
 from dissensus.bench.speed.rivals import measure_rivals
+from dissensus.bench.speed.same_bits import measure_same_bits
 from dissensus.bench.speed.single import measure_single
 from dissensus.bench.speed.sizes import Sizes
 from dissensus.bench.speed.startup import measure_startup
@@ -32,6 +33,7 @@ PARTS: Mapping[str, Measure] = {
     "rivals": measure_rivals,
     "startup": measure_startup,
     "beside-others": measure_beside_others,
+    "same-bits": measure_same_bits,
     "accuracy": measure_accuracy,
     "trajectory": measure_trajectory,
     "table-row": measure_table_row,
@@ -41,7 +43,7 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "rivals", "startup", "beside-others"),
+    "cuda": ("single", "rivals", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
 

@@ -1,4 +1,4 @@
-"""What an observation model is: the density p(x|z,θ) once the decoder has spoken."""
+"""What an observation model is: the density p(x|z,θ), from the numbers a network gives for each dimension."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ObservationModel(ABC):
     @property
     @abstractmethod
     def parameters_per_dimension(self) -> int:
-        """Q: how many numbers the decoder gives for each input dimension."""
+        """Q: how many numbers a network gives for each input dimension."""
 
     @abstractmethod
     def log_prob_terms(self, x: Tensor, parameters: Tensor) -> Tensor:
@@ -58,10 +58,10 @@ class ObservationModel(ABC):
 
     @final
     def best_log_prob(self, x: Tensor) -> Tensor:
-        """sup log p(x | ·) = Σ_d sup log p(x_d | ·), what a perfect decoder would give: (B,) in float64.
+        """sup log p(x | ·) = Σ_d sup log p(x_d | ·), what a perfect network would give: (B,) in float64.
 
-        Inputs differ in it for reasons that no decoder can help: a grey pixel is never as likely as a black
-        one under Bernoulli. What a decoder falls short of it is comparable between inputs.
+        Inputs differ in it for reasons that no network can help: a grey pixel is never as likely as a black
+        one under Bernoulli. What a network falls short of it is comparable between inputs.
         """
         return self.best_log_prob_terms(x).flatten(1).sum(1, dtype=torch.float64)
 

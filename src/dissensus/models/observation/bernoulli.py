@@ -42,7 +42,7 @@ class Bernoulli(ObservationModel):
         x = x.to(logits.dtype)
         if torch.is_grad_enabled():
             return -F.binary_cross_entropy_with_logits(logits, x, reduction="none")
-        # The same with half the passes over memory, which a small decoder's scores would spend their time on.
+        # The same with half the passes over memory, which a small network's scores would spend their time on.
         return (x * logits).sub_(F.softplus(logits, threshold=EXACT))
 
     def best_log_prob_terms(self, x: Tensor) -> Tensor:

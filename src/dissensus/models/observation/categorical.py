@@ -24,7 +24,7 @@ class Categorical(ObservationModel):
 
     .. math:: \log p(x) = l_k - \log\sum_j e^{l_j}, \qquad k = \mathrm{round}(x\,(L-1))
 
-    Exact and free of assumptions on neighbouring levels; the decoder gives L numbers for every pixel, which
+    Exact and free of assumptions on neighbouring levels; the network gives L numbers for every pixel, which
     is most of the work of a step.
 
     >>> Categorical(levels=4).log_prob(torch.tensor([[1 / 3]]), torch.zeros(1, 4, 1)).exp()

@@ -34,7 +34,7 @@ class ContinuousBernoulli(ObservationModel):
     name: ClassVar[str] = "continuous-bernoulli"
 
     LARGEST_LOGIT: ClassVar[float] = 512.0
-    """Where the best likelihood of a 0 or a 1 is taken, as if no decoder went further: beyond, it still grows
+    """Where the best likelihood of a 0 or a 1 is taken, as if no network went further: beyond, it still grows
     without bound, but half of the mass lies within a third of one of 256 grey levels."""
 
     @property

@@ -26,7 +26,7 @@ class DiscretisedLogistic(ObservationModel):
 
     .. math:: p(x) = \sigma(b) - \sigma(a), \qquad b, a = \frac{x \pm \tfrac12 (L-1)^{-1} - \mu}{s}
 
-    The first and the last bin take the tails, so that the L probabilities sum to one. The decoder gives
+    The first and the last bin take the tails, so that the L probabilities sum to one. The network gives
     (μ, r) per dimension with log s = −2 + 5·tanh(r/5), which keeps s between e⁻⁷ and e³.
 
     >>> grid = torch.arange(256).reshape(256, 1) / 255

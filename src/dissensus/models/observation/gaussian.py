@@ -20,11 +20,11 @@ LARGEST_SCALE = 1e15  # its square is still far from overflowing float32
 
 @dataclass(frozen=True)
 class Gaussian(ObservationModel):
-    r"""N(μ, σ²) for every dimension; μ is the decoder's output as it is.
+    r"""N(μ, σ²) for every dimension; μ is the network's output as it is.
 
     .. math:: \log p(x) = -\tfrac12 \left(\frac{x - \mu}{\sigma}\right)^2 - \log\sigma - \tfrac12\log 2\pi
 
-    With ``scale=None`` the decoder gives a second number r per dimension and σ = floor + log(1 + eʳ). The
+    With ``scale=None`` the network gives a second number r per dimension and σ = floor + log(1 + eʳ). The
     floor keeps a density on data with constant dimensions (black image borders) from growing without bound.
 
     >>> Gaussian(scale=1.0).log_prob(torch.zeros(1, 2), torch.zeros(1, 1, 2))

@@ -172,6 +172,9 @@ class Deconvolution(nn.ConvTranspose2d):
     where no gradient is wanted, that can be left out.
     """
 
+    same_function_as = nn.ConvTranspose2d
+    """What it is to those who treat a layer by its type, such as a posterior that adds noise to weights."""
+
     def forward(self, input: Tensor, output_size: list[int] | None = None) -> Tensor:
         """(B, I, H, W) → (B, O, H', W')."""
         if input.device.type != "cpu" or self.out_channels > _NARROW or output_size is not None:

@@ -24,7 +24,6 @@ from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
-from dissensus.models.vae.convolutional import Deconvolution
 from dissensus.posterior.flat import FlatParameters
 
 __all__ = ["WeightNoise"]
@@ -38,7 +37,6 @@ _TRANSPOSED: dict[type[nn.Module], Callable[..., Tensor]] = {
     nn.ConvTranspose1d: F.conv_transpose1d,
     nn.ConvTranspose2d: F.conv_transpose2d,
     nn.ConvTranspose3d: F.conv_transpose3d,
-    Deconvolution: F.conv_transpose2d,
 }
 TINY = 1e-20  # keeps the square root's slope finite where an input is all zeros and there is no bias
 
@@ -156,19 +154,27 @@ class WeightNoise:
 
 def _has_noisy_output(layer: nn.Module) -> bool:
     """Whether this is a layer whose noise is known; a subclass may do anything with its weights."""
-    if type(layer) in _CONVOLUTIONS or type(layer) in _TRANSPOSED:
+    kind = _kind(layer)
+    if kind in _CONVOLUTIONS or kind in _TRANSPOSED:
         return layer.padding_mode == "zeros"
-    return type(layer) is nn.Linear
+    return kind is nn.Linear
+
+
+def _kind(layer: nn.Module) -> type[nn.Module]:
+    """The layer's type, or the one of torch's layers that it says it computes the same function as."""
+    kind: type[nn.Module] = getattr(layer, "same_function_as", type(layer))
+    return kind
 
 
 def _apply(layer: Any, x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
     """The layer with other weights."""
-    if type(layer) is nn.Linear:
+    kind = _kind(layer)
+    if kind is nn.Linear:
         return F.linear(x, weight, bias)
     arguments = {name: getattr(layer, name) for name in ("stride", "padding", "groups", "dilation")}
-    if type(layer) in _CONVOLUTIONS:
-        return _CONVOLUTIONS[type(layer)](x, weight, bias, **arguments)
-    return _TRANSPOSED[type(layer)](x, weight, bias, output_padding=layer.output_padding, **arguments)
+    if kind in _CONVOLUTIONS:
+        return _CONVOLUTIONS[kind](x, weight, bias, **arguments)
+    return _TRANSPOSED[kind](x, weight, bias, output_padding=layer.output_padding, **arguments)
 
 
 def _per_channel(tensor: Tensor, channel: int) -> list[int]:

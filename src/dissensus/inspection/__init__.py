@@ -1,0 +1,6 @@
+"""A gate and a set of inputs in, everything a report says out: plain arrays and numbers, no model."""
+
+from dissensus.inspection.assessing import assess
+from dissensus.inspection.assessment import Assessment, Case
+
+__all__ = ["Assessment", "Case", "assess"]

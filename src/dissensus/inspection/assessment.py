@@ -1,0 +1,153 @@
+"""What a gate says about a set of inputs: plain arrays and numbers, no model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import betabinom
+
+from dissensus.decisions import allowed_alarms
+from dissensus.errors import SettingsError
+from dissensus.explain import Explanation
+
+__all__ = ["LEVEL", "Assessment", "Case"]
+
+LEVEL = 0.01
+QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One input that is shown, with the reason for its score."""
+
+    name: str | int
+    """Path below the folder, id of a row, or row number from 0."""
+    position: int
+    """Among the inputs that could be read, from 0."""
+    explanation: Explanation
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """What a gate says about N inputs."""
+
+    source: str
+    """What the inputs are called."""
+    scores: NDArray[np.float64]
+    """(N,), in the order of the inputs; higher = more unusual."""
+    p_values: NDArray[np.float64]
+    """(N,)"""
+    flagged: NDArray[np.bool_]
+    """(N,)"""
+    unusual: tuple[Case, ...]
+    """The inputs with the highest scores, highest first."""
+    typical: tuple[Case, ...]
+    """Those with the lowest scores, lowest first."""
+    unreadable: tuple[tuple[str | int, str], ...]
+    """Inputs that could not be scored, each with the reason."""
+    calibration_scores: NDArray[np.float64]
+    """(n,), of inputs like the training data."""
+    threshold: float
+    """What scores above it is flagged."""
+    settings: Mapping[str, Any]
+    """The gate's settings, as JSON values."""
+    health: Mapping[str, Any] | None
+    """The sampler's, from ``Diagnostics.health``; ``None`` where a gate does not tell."""
+    noise_floor: float
+    """In nats."""
+    drift: NDArray[np.float64]
+    """(N,): the evidence that the stream has changed, as the logarithm of a martingale's capital."""
+    drift_alarm: int | None
+    """The position at which that evidence was enough, which happens to 1 in 100 streams without drift."""
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @property
+    def false_alarm_rate(self) -> float:
+        """The share of inputs like the training data that may be flagged."""
+        return float(self.settings["false_alarm_rate"])
+
+    @property
+    def expected(self) -> tuple[int, int]:
+        """How many of as many inputs like the training data would be flagged, in 98 of 100 cases."""
+        if self._allowed == 0:
+            return 0, 0
+        law = self._law()
+        return int(law.ppf(LEVEL)), int(law.ppf(1 - LEVEL))
+
+    @property
+    def chance(self) -> float:
+        """How often as many inputs like the training data would have at least as many flagged.
+
+        With n calibration inputs and k = ⌊α(n + 1)⌋ the share of inliers above the threshold is Beta(k,
+        n + 1 − k), so their number among N is beta-binomial: that the threshold was itself set on a sample is
+        taken into account. It holds for inputs that do not depend on each other.
+        """
+        flagged = int(self.flagged.sum())
+        if flagged == 0:
+            return 1.0
+        return float(self._law().sf(flagged - 1))
+
+    def passed(self, level: float = LEVEL) -> bool:
+        """Whether the share flagged is compatible with the false-alarm rate: :attr:`chance` ≥ ``level``.
+
+        Inputs like the training data fail with probability ``level`` or less.
+        """
+        if not 0 < level < 1:
+            raise SettingsError(f"level must lie between 0 and 1, got {level!r}")
+        return self.chance >= level
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as JSON values, without pictures and without a line for each input."""
+        low, high = self.expected
+        return {
+            "source": self.source,
+            "passed": self.passed(),
+            "inputs": len(self),
+            "flagged": int(self.flagged.sum()),
+            "expected_flagged": {"low": low, "high": high},
+            "chance": self.chance,
+            "unreadable": [{"input": name, "reason": reason} for name, reason in self.unreadable],
+            "threshold": _number(self.threshold),
+            "calibration_inputs": len(self.calibration_scores),
+            "quantiles": {
+                name: {f"{q:g}": _number(float(np.quantile(values, q, method="lower"))) for q in QUANTILES}
+                for name, values in (
+                    ("score", self.scores),
+                    ("p_value", self.p_values),
+                    ("calibration_score", self.calibration_scores),
+                )
+            },
+            "most_unusual": [_case(case) for case in self.unusual],
+            "most_typical": [_case(case) for case in self.typical],
+            "drift": {
+                "alarm_at": self.drift_alarm,
+                "largest_log10_evidence": float(self.drift.max() / math.log(10)),
+            },
+            "noise_floor": self.noise_floor,
+            "settings": dict(self.settings),
+        }
+
+    @property
+    def _allowed(self) -> int:
+        """k: how many calibration inputs lie at or above the threshold at most."""
+        return allowed_alarms(len(self.calibration_scores), self.false_alarm_rate)
+
+    def _law(self) -> Any:
+        k, n = self._allowed, len(self.calibration_scores)
+        return betabinom(len(self), k, n + 1 - k)
+
+
+def _case(case: Case) -> dict[str, Any]:
+    return {"input": case.name, "position": case.position, **case.explanation.to_dict()}
+
+
+def _number(value: float) -> float | None:
+    """JSON has neither infinity nor NaN."""
+    return float(value) if math.isfinite(value) else None

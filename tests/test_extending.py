@@ -1,0 +1,75 @@
+"""The page ``docs/extending.md`` holds: what it says to do about a score is done here."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def blocks():
+    """The Python of the part about scores: a file, its use as an object, and the line of the registry."""
+    page = (ROOT / "docs/extending.md").read_text("utf-8")
+    part = page.split("\n## A score\n")[1].split("\n## ")[0]
+    file, use, line = re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL)
+    return file, use, line
+
+
+def run(code, *, path, folder):
+    settings = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
+    answer = subprocess.run(
+        [sys.executable, *code], cwd=folder, env=settings, capture_output=True, text=True, check=False
+    )
+    assert answer.returncode == 0, answer.stdout + answer.stderr
+    return answer.stdout
+
+
+def test_an_object_needs_no_line(blocks, tmp_path):
+    file, use, _ = blocks
+    (tmp_path / "my_scores.py").write_text(file, "utf-8")
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    quick = "epochs=2, draws=2, samples=2, widths=(4,), latent_size=1, false_alarm_rate=0.5, device='cpu'"
+    small = use.replace("statistic=Lead())", f"statistic=Lead(), {quick})")
+    assert small != use
+    script = f"import numpy as np\nX = np.load('rows.npy')\n{small}\nprint(gate.statistic_)"
+    assert run(["-c", script], path=[ROOT / "src", tmp_path], folder=tmp_path) == "lead\n"
+    command = "from dissensus.cli import main; main()"
+    asked = ["inspect", "gate/", "--score", "my_scores:Lead", "--quiet"]
+    run(["-c", command, *asked], path=[ROOT / "src"], folder=tmp_path)
+
+
+def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
+    file, _, line = blocks
+    assert line.count("\n") == 1
+    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    scores = source / "dissensus/scores"
+    (scores / "_lead.py").write_text(file, "utf-8")
+    registry = (scores / "_registry.py").read_text("utf-8")
+    begin = "_HOMES = {\n"
+    assert begin in registry
+    (scores / "_registry.py").write_text(registry.replace(begin, begin + line), "utf-8")
+
+    tested = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "lead"]
+    contract = ROOT / "tests/contracts/test_scores.py"
+    said = run(
+        [*tested, contract, f"--rootdir={tmp_path}", "-c", ROOT / "pyproject.toml"],
+        path=[source],
+        folder=ROOT,
+    )
+    assert re.search(r"\b1\d passed", said), said
+    help_text = run(["-m", "dissensus", "fit", "--help"], path=[source], folder=tmp_path)
+    assert "lead, ess, kl" in " ".join(help_text.replace("│", " ").split())
+
+
+def test_the_table_of_scores_is_that_of_the_registry():
+    from write_score_table import BEGIN, END, PAGE, table
+
+    found = PAGE.read_text("utf-8").partition(BEGIN)[2].partition(END)[0]
+    assert found == table(), "run python tools/write_score_table.py"
