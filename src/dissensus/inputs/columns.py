@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import math
-import re
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import date, datetime
 from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.inputs.tables import is_number
+from dissensus.inputs.cells import (
+    all_numbers,
+    category_of,
+    date_of,
+    date_parts,
+    is_missing,
+    is_numeric,
+    numbers_of,
+    present_rows,
+)
 
 __all__ = [
     "LONGEST_NAME",
@@ -28,13 +35,11 @@ __all__ = [
     "learn",
 ]
 
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?"})  # texts, in lower case
 MOST_CATEGORIES = 50
 RARE, LEAST_SEEN = 0.01, 2  # a name in a smaller share of the rows, or in fewer rows, is rare
 MOSTLY, VARIED = 0.9, 10  # of a column that is numbers or dates but for some cells: their share, and variety
 LONGEST_NAME = 1000  # characters of a column's or a category's name
 SHOWN = 3  # offending cells named in a message
-DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}([.,]\d+)?)?\s?(Z|[+-]\d{2}:?\d{2})?)?")
 
 
 @dataclass
@@ -100,9 +105,9 @@ class NumberColumn(Column):
 
     def encode(self, values: Sequence[Any] | NDArray[Any], remarks: Remarks) -> NDArray[np.float64]:
         """(n, 1) or (n, 2)."""
-        numbers = _numbers(values)
+        numbers = numbers_of(values)
         for row in np.flatnonzero(~np.isfinite(numbers)).tolist():
-            if not _missing(values[row]):
+            if not is_missing(values[row]):
                 remarks.refuse(row, self.name, values[row], "finite number")
             elif not self.may_miss:
                 remarks.never_missing(row, self.name)
@@ -142,10 +147,10 @@ class DateColumn(Column):
         """(n, 4) or (n, 5)."""
         parts = np.full((len(values), len(self.PARTS)), np.nan)
         for row, value in enumerate(values):
-            moment = _date(value)
+            moment = date_of(value)
             if moment is not None:
-                parts[row] = _parts(moment)
-            elif not _missing(value):
+                parts[row] = date_parts(moment)
+            elif not is_missing(value):
                 remarks.refuse(row, self.name, value, "date such as 2026-05-01 or 2026-05-01T12:30")
             elif not self.may_miss:
                 remarks.never_missing(row, self.name)
@@ -184,7 +189,7 @@ class CategoryColumn(Column):
         unseen = len(self.features) - 1
         encoded = np.zeros((len(values), unseen + 1))
         for row, value in enumerate(values):
-            category = _category(value)
+            category = category_of(value)
             at = place.get(category, unseen)
             encoded[row, at] = 1.0
             if at == unseen and category:
@@ -216,21 +221,21 @@ def column_from_config(config: Mapping[str, Any]) -> Column:
 
 def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
     """Return the rule for a column with these training values, or why it cannot be an input."""
-    present = _present(values)
+    present = present_rows(values)
     if not present:
         return f"column {name!r} is empty in every row: drop it"
     may_miss = len(present) < len(values)
-    if _all_numbers(values, present):
-        numbers = _numbers(values)
+    if all_numbers(values, present):
+        numbers = numbers_of(values)
         infinite = [row for row in present if not math.isfinite(numbers[row])]
         if infinite:
             return f"column {name!r} is infinite in {_cells(values, infinite)}: repair or remove it"
         return NumberColumn(name, float(np.median(numbers[present])), may_miss)
-    dates = {row: moment for row in present if (moment := _date(values[row])) is not None}
+    dates = {row: moment for row in present if (moment := date_of(values[row])) is not None}
     if len(dates) == len(present):
-        medians = np.median([_parts(moment) for moment in dates.values()], axis=0)
+        medians = np.median([date_parts(moment) for moment in dates.values()], axis=0)
         return DateColumn(name, tuple(float(median) for median in medians), may_miss)
-    numbered = {row for row in present if _is_numeric(values[row])}
+    numbered = {row for row in present if is_numeric(values[row])}
     for kind, fitting in (("numbers", numbered), ("dates", set(dates))):
         if len(fitting) >= MOSTLY * len(present) and len({str(values[row]) for row in fitting}) > VARIED:
             others = [row for row in present if row not in fitting]
@@ -239,7 +244,7 @@ def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
 
 
 def _categories(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
-    counts = Counter(_category(value) for value in values)
+    counts = Counter(category_of(value) for value in values)
     least = max(LEAST_SEEN, RARE * len(values))
     by_count = sorted(counts, key=lambda category: (-counts[category], category))
     common = [category for category in by_count[:MOST_CATEGORIES] if counts[category] >= least]
@@ -268,72 +273,3 @@ def _with_missing(
         return numbers
     missing = np.isnan(numbers[:, :1])
     return np.hstack([np.where(missing, medians, numbers), missing])
-
-
-def _numbers(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64]:
-    """NaN for what is missing or no number."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-        return values.astype(np.float64)
-    return np.fromiter(map(_number, values), np.float64, len(values))
-
-
-def _number(value: Any) -> float:
-    try:
-        return float(value) if _is_numeric(value) else math.nan
-    except OverflowError:  # an integer beyond all floats
-        return math.inf
-
-
-def _present(values: Sequence[Any] | NDArray[Any]) -> list[int]:
-    """The rows that are not missing."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-        return np.flatnonzero(~np.isnan(values)).tolist()
-    return [row for row, value in enumerate(values) if not _missing(value)]
-
-
-def _all_numbers(values: Sequence[Any] | NDArray[Any], rows: Sequence[int]) -> bool:
-    if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-        return True
-    return all(_is_numeric(values[row]) for row in rows)
-
-
-def _is_numeric(value: Any) -> bool:
-    return is_number(value) if isinstance(value, str) else _is_plain_number(value)
-
-
-def _is_plain_number(value: Any) -> bool:
-    return hasattr(value, "__float__") and not isinstance(value, bool | np.bool_)
-
-
-def _date(value: Any) -> datetime | None:
-    """A date in any of the forms that files and frames hold it in."""
-    if isinstance(value, datetime):
-        return value if value == value else None  # pandas' NaT is a datetime that does not equal itself
-    if isinstance(value, date):
-        return datetime(value.year, value.month, value.day)
-    if not isinstance(value, str) or DATE.fullmatch(text := value.strip()) is None:
-        return None
-    try:
-        return datetime.fromisoformat(text.replace(" +", "+").replace(" Z", "Z"))
-    except ValueError:
-        return None
-
-
-def _parts(moment: datetime) -> tuple[int, int, int, int]:
-    return moment.year, moment.month, moment.weekday(), moment.hour
-
-
-def _missing(value: Any) -> bool:
-    if isinstance(value, str):
-        return value.strip().lower() in MISSING
-    if isinstance(value, datetime):
-        return value != value
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def _category(value: Any) -> str:
-    """One text for the same category in every kind of file."""
-    if _missing(value):
-        return ""
-    text = str(value).strip()
-    return text.lower() if text.lower() in ("true", "false") else text
