@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dissensus._version import __version__
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import BayesianVAE, Detector
     from dissensus.errors import DissensusError
     from dissensus.inputs import ImageFolder, load_dataset, load_sample
     from dissensus.likelihood import LogLikelihoods, log_likelihoods
@@ -23,6 +23,7 @@ __all__ = [
     "VAE",
     "Adam",
     "BayesianVAE",
+    "Detector",
     "DissensusError",
     "ImageFolder",
     "LogLikelihoods",
@@ -38,7 +39,7 @@ __all__ = [
 
 _HOME = {
     "inputs": ("ImageFolder", "load_dataset", "load_sample"),
-    "detector": ("BayesianVAE",),
+    "detector": ("BayesianVAE", "Detector"),
     "errors": ("DissensusError",),
     "likelihood": ("LogLikelihoods", "log_likelihoods"),
     "models": ("VAE", "build_vae"),

@@ -1,5 +1,9 @@
-"""The estimator that ties the stages together, with scikit-learn's contract for outlier detectors."""
+"""The estimators that tie the stages together, with scikit-learn's contract for outlier detectors."""
 
-from dissensus.detector.estimator import BayesianVAE, Decisions, OnProgress
+from dissensus.detector.asking import Decisions
+from dissensus.detector.bayesian_vae import BayesianVAE
+from dissensus.detector.estimator import Detector
+from dissensus.detector.learnt import Learnt
+from dissensus.detector.measuring import OnProgress
 
-__all__ = ["BayesianVAE", "Decisions", "OnProgress"]
+__all__ = ["BayesianVAE", "Decisions", "Detector", "Learnt", "OnProgress"]

@@ -14,7 +14,7 @@ from dissensus.detector.parts import rows_for_calibration
 from dissensus.errors import CalibrationWarning
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.estimator import Detector
 
 __all__ = ["together", "warn_if_mute"]
 
@@ -26,7 +26,7 @@ def together(
     return {name: np.concatenate([old[name], values]) for name, values in new.items() if name in old}
 
 
-def warn_if_mute(gate: BayesianVAE) -> None:
+def warn_if_mute(gate: Detector) -> None:
     """Warns whoever called the detector's method where its false-alarm rate allows no alarm at all."""
     rate, size = gate.false_alarm_rate, len(gate.calibration_scores_)
     if allowed_alarms(size, rate) == 0:

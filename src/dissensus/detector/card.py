@@ -11,12 +11,12 @@ from dissensus.own_code import name_of
 from dissensus.scores import MATRIX, is_built_in
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.estimator import Detector
 
 __all__ = ["model_card"]
 
 
-def model_card(detector: BayesianVAE) -> str:
+def model_card(detector: Detector) -> str:
     """Markdown, with the metadata block that model hubs read on top."""
     kept = len(detector.examples_.inputs)
     more = set(detector.score_.requires) - {MATRIX}
@@ -41,7 +41,7 @@ def model_card(detector: BayesianVAE) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def _use(detector: BayesianVAE) -> str:
+def _use(detector: Detector) -> str:
     """How to load it: a score of a person's own is not in the folder."""
     imported, passed = "from dissensus import BayesianVAE\n", ""
     if not is_built_in(detector.score_):
@@ -51,7 +51,7 @@ def _use(detector: BayesianVAE) -> str:
     return f'{imported}\ngate = BayesianVAE.load("path/to/this/folder"{passed})'
 
 
-def _inputs(detector: BayesianVAE) -> str:
+def _inputs(detector: Detector) -> str:
     contract = detector.preprocessor_.contract()
     shape = " × ".join(str(side) for side in contract["shape"])
     accepted = " or ".join(
@@ -70,7 +70,7 @@ def _inputs(detector: BayesianVAE) -> str:
     )
 
 
-def _promise(detector: BayesianVAE) -> str:
+def _promise(detector: Detector) -> str:
     rate, count = detector.false_alarm_rate, len(detector.calibration_scores_)
     interval = false_alarm_interval(count, rate)
     if interval.high == 0:
@@ -82,7 +82,7 @@ def _promise(detector: BayesianVAE) -> str:
     )
 
 
-def _health(detector: BayesianVAE) -> str:
+def _health(detector: Detector) -> str:
     health = detector.draws_.diagnostics.health()
     lines = [f"- estimating a log-likelihood twice moves it by {detector.noise_floor_:.2g} nats"]
     for name, numbers in health["networks"].items():
@@ -100,7 +100,7 @@ def _health(detector: BayesianVAE) -> str:
     return "\n".join(lines)
 
 
-def _settings(detector: BayesianVAE) -> str:
+def _settings(detector: Detector) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     settings["posterior"] = posterior_in_words(detector.posterior)

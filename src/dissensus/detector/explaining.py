@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import torch
 from torch import Tensor
 
 from dissensus.decisions import conformal_p_values
-from dissensus.detector.measuring import measure_everything
-from dissensus.detector.settings import find_device
+from dissensus.detector.learnt import Learnt
+from dissensus.detector.measuring import likelihoods, measure_everything
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.inputs import Prepared, Preprocessor, in_memory, is_picture_file
 from dissensus.models.inputs import to_tensor
-
-if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
 
 __all__ = ["as_batch", "explain_batch"]
 
@@ -35,34 +33,37 @@ def as_batch(x: Any, preprocessor: Preprocessor) -> tuple[Any, bool]:
 
 
 def explain_batch(
-    gate: BayesianVAE, batch: Prepared, *, reconstructions: int, neighbours: int
+    learnt: Learnt,
+    batch: Prepared,
+    *,
+    threshold: float,
+    reconstructions: int,
+    neighbours: int,
+    device: torch.device,
 ) -> list[Explanation]:
-    """One explanation for each of the checked inputs (N, H, W, C) or (N, D)."""
-    inputs, preprocessor = batch.array, gate.preprocessor_
-    data, device = to_tensor(gate._standardised(inputs)), find_device(gate.device)
-    measured = measure_everything(gate, inputs)
-    statistics = statistics_of(measured, gate.score_)
-    surprises = gate.score_.surprises(measured)
-    scores = statistics[gate.statistic_]
-    p_values = conformal_p_values(gate.calibration_scores_, scores)
-    seen = views(gate.vae_, gate.draws_, data, reconstructions=reconstructions, device=device)
+    """One explanation for each of the inputs (N, H, W, C) or (N, D) that were read before."""
+    inputs, preprocessor = batch.array, learnt.preprocessor
+    data = to_tensor(preprocessor.transform(inputs))
+    measured = measure_everything(learnt, inputs, device=device)
+    statistics = statistics_of(measured, learnt.score)
+    surprises = learnt.score.surprises(measured)
+    scores = statistics[learnt.score.name]
+    p_values = conformal_p_values(learnt.calibration_scores, scores)
+    seen = views(learnt.model, learnt.draws, data, reconstructions=reconstructions, device=device)
     maps = seen.disagreement
-    if gate.vae_.explained_by == "occlusion":
-        maps = occlusion(data, lambda rows: gate._likelihoods(rows).values)
+    if learnt.model.explained_by == "occlusion":
+        maps = occlusion(data, lambda some: likelihoods(learnt, some, device=device).values)
     pictures = preprocessor.inverse(seen.reconstructions, inputs.dtype)
-    codes = first_codes(gate.vae_, gate.draws_, data, device=device)
-    nearest = gate.examples_.nearest(codes, neighbours)
+    codes = first_codes(learnt.model, learnt.draws, data, device=device)
+    nearest = learnt.examples.nearest(codes, neighbours)
     return [
         Explanation(
-            Decision(float(scores[n]), float(p_values[n]), bool(scores[n] > gate.threshold_)),
+            Decision(float(scores[n]), float(p_values[n]), bool(scores[n] > threshold)),
             inputs[n],
             maps[n],
             pictures[n],
             *nearest[n],
-            {
-                name: standing(values[n], gate.calibration_statistics_.get(name))
-                for name, values in statistics.items()
-            },
+            {name: standing(values[n], learnt.calibration.get(name)) for name, values in statistics.items()},
             preprocessor.columns,
             _largest_first({name: float(nats[n]) for name, nats in surprises.items()}),
             preprocessor.pictured,

@@ -1,26 +1,45 @@
-"""What a detector measures of inputs, and every statistic that it makes of them."""
+"""What is measured of inputs by the draws of a model, and every statistic that is made of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
-from dissensus.detector.settings import find_device
+from dissensus.decisions import rounded
+from dissensus.detector.learnt import Drawn, Learnt
 from dissensus.explain import statistics_of
-from dissensus.inputs import statistic_names_without_model
-from dissensus.likelihood import input_statistics, keeps_bits, statistic_names
+from dissensus.inputs import Preprocessor, statistic_names_without_model
+from dissensus.likelihood import (
+    LogLikelihoods,
+    input_statistics,
+    keeps_bits,
+    log_likelihoods,
+    statistic_names,
+)
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import to_tensor
-from dissensus.scores import MATRIX, Available, Measured
+from dissensus.posterior import WeightDraws
+from dissensus.scores import MATRIX, Available, Measured, scored
 from dissensus.seeding import numpy_stream
 
-if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE, OnProgress
+__all__ = [
+    "OnProgress",
+    "available_statistics",
+    "every_statistic",
+    "likelihoods",
+    "measure",
+    "measure_everything",
+    "needs_one_a_call",
+    "scores_of",
+]
 
-__all__ = ["available_statistics", "every_statistic", "measure", "measure_everything", "needs_one_a_call"]
+OnProgress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the name of a stage, how much of it is done, and how much there is."""
 
 MADE_UP = 64  # inputs that a detector is tried out on
 
@@ -33,76 +52,116 @@ def available_statistics(model: GenerativeModel, shape: Sequence[int], *, severa
     return Available(statistic_names(model, several=several), statistic_names_without_model(shape))
 
 
+def likelihoods(
+    drawn: Drawn,
+    data: Tensor,
+    *,
+    device: torch.device,
+    on_progress: OnProgress | None = None,
+    stage: str = "scoring",
+) -> LogLikelihoods:
+    """Return the matrix (M, N) of inputs ``data`` (N, *S) as the model reads them."""
+    done, total = 0, len(drawn.draws) * len(data)
+
+    def on_tile(pairs: int) -> None:
+        nonlocal done
+        done += pairs
+        if on_progress is not None:
+            on_progress(stage, done, total)
+
+    return log_likelihoods(
+        drawn.model,
+        drawn.draws,
+        data,
+        samples=drawn.samples,
+        seed=drawn.seed,
+        device=device,
+        on_tile=on_tile,
+        one_a_call=drawn.one_a_call,
+        proposal=drawn.proposal,
+    )
+
+
 def measure(
-    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
+    drawn: Drawn,
+    inputs: NDArray[Any],
+    wanted: Sequence[str],
+    *,
+    device: torch.device,
+    on_progress: OnProgress | None = None,
+    stage: str = "scoring",
 ) -> Measured:
-    """Return what the detector's score requires of checked inputs (N, H, W, C) or (N, D), and no more."""
-    return _measure(gate, inputs, gate.score_.requires, on_progress=on_progress, stage=stage)
+    """Return the wanted statistics of inputs (N, H, W, C) or (N, D) that were read before, and no more."""
+    data = to_tensor(drawn.preprocessor.transform(inputs))
+    others: dict[str, NDArray[np.float64]] = {}
+    if of_draws := [name for name in wanted if name in drawn.model.observed]:
+        others |= input_statistics(
+            drawn.model, drawn.draws, data, only=of_draws, device=device, one_a_call=drawn.one_a_call
+        )
+    if not {MATRIX, *others}.issuperset(wanted):
+        own = drawn.preprocessor.statistics(inputs)
+        others |= {name: values for name, values in own.items() if name in wanted}
+    matrix = None
+    if MATRIX in wanted:
+        matrix = likelihoods(drawn, data, device=device, on_progress=on_progress, stage=stage).values
+    elif on_progress is not None:
+        on_progress(stage, len(inputs), len(inputs))
+    return Measured(matrix, others)
 
 
 def measure_everything(
-    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
+    learnt: Learnt,
+    inputs: NDArray[Any],
+    *,
+    device: torch.device,
+    on_progress: OnProgress | None = None,
+    stage: str = "scoring",
 ) -> Measured:
     """Return all that there is to show about inputs beside their score.
 
     That is the matrix, and where the score requires other statistics, all of these.
     """
     wanted: tuple[str, ...] = (MATRIX,)
-    if set(gate.score_.requires) - {MATRIX}:
-        of_inputs = statistic_names_without_model(gate.preprocessor_.shape)
-        wanted = (MATRIX, *gate.vae_.observed, *of_inputs)
-    return _measure(gate, inputs, wanted, on_progress=on_progress, stage=stage)
+    if set(learnt.score.requires) - {MATRIX}:
+        of_inputs = statistic_names_without_model(learnt.preprocessor.shape)
+        wanted = (MATRIX, *learnt.model.observed, *of_inputs)
+    return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage)
 
 
-def _measure(
-    gate: BayesianVAE,
+def scores_of(
+    learnt: Learnt, inputs: NDArray[Any], *, device: torch.device, on_progress: OnProgress | None = None
+) -> NDArray[np.float64]:
+    """Return the scores (N,) of inputs that were read before, rounded as decisions need them."""
+    measured = measure(learnt, inputs, learnt.score.requires, device=device, on_progress=on_progress)
+    return rounded(scored(learnt.score, measured))
+
+
+def every_statistic(
+    learnt: Learnt,
     inputs: NDArray[Any],
-    wanted: Sequence[str],
     *,
-    on_progress: OnProgress | None,
-    stage: str,
-) -> Measured:
-    data = to_tensor(gate._standardised(inputs))
-    others: dict[str, NDArray[np.float64]] = {}
-    if of_draws := [name for name in wanted if name in gate.vae_.observed]:
-        others |= input_statistics(
-            gate.vae_,
-            gate.draws_,
-            data,
-            only=of_draws,
-            device=find_device(gate.device),
-            one_a_call=gate.one_a_call_,
-        )
-    if not {MATRIX, *others}.issuperset(wanted):
-        own = gate.preprocessor_.statistics(inputs)
-        others |= {name: values for name, values in own.items() if name in wanted}
-    matrix = None
-    if MATRIX in wanted:
-        matrix = gate._likelihoods(data, on_progress=on_progress, stage=stage).values
-    elif on_progress is not None:
-        on_progress(stage, len(inputs), len(inputs))
-    return Measured(matrix, others)
+    device: torch.device,
+    on_progress: OnProgress | None = None,
+    stage: str = "scoring",
+) -> dict[str, NDArray[np.float64]]:
+    """Return every statistic (N,) of inputs that were read before, by name; the detector's own first."""
+    measured = measure_everything(learnt, inputs, device=device, on_progress=on_progress, stage=stage)
+    return statistics_of(measured, learnt.score)
 
 
-def needs_one_a_call(gate: BayesianVAE) -> bool:
+def needs_one_a_call(
+    preprocessor: Preprocessor,
+    model: GenerativeModel,
+    draws: WeightDraws,
+    *,
+    samples: int,
+    seed: int,
+    device: torch.device,
+) -> bool:
     """Whether an input's bits would depend on its place among others: tried out on made-up inputs.
 
     What matters is their shape, and they are a function of the seed: a detector that was saved and loaded is
     tried with the same ones, and decides as it did when it was fitted.
     """
-    inputs = gate.preprocessor_.made_up(MADE_UP, numpy_stream(gate.seed_, "places"))
-    return not keeps_bits(
-        gate.vae_,
-        gate.draws_,
-        to_tensor(inputs),
-        samples=gate.samples,
-        seed=gate.seed_,
-        device=find_device(gate.device),
-    )
-
-
-def every_statistic(
-    gate: BayesianVAE, inputs: NDArray[Any], *, on_progress: OnProgress | None = None, stage: str = "scoring"
-) -> dict[str, NDArray[np.float64]]:
-    """Every statistic of checked inputs (N,), by name; the detector's own first."""
-    return statistics_of(measure_everything(gate, inputs, on_progress=on_progress, stage=stage), gate.score_)
+    inputs = to_tensor(preprocessor.made_up(MADE_UP, numpy_stream(seed, "places")))
+    return not keeps_bits(model, draws, inputs, samples=samples, seed=seed, device=device)

@@ -12,7 +12,7 @@ from dissensus.posterior.rules import rule_from_description
 from dissensus.schedule import default_batch_size, default_epochs
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.estimator import Detector
 
 __all__ = [
     "OwnPosterior",
@@ -37,20 +37,20 @@ class OwnPosterior:
 Posterior: TypeAlias = str | Rule | SamplingSettings | OwnPosterior
 
 
-def check_posterior(detector: BayesianVAE) -> None:
+def check_posterior(detector: Detector) -> None:
     """Refuses a posterior that cannot work, as far as that is known before the inputs are counted."""
     rule = isinstance(detector.posterior, Rule)
     if not rule or detector.epochs is not None:
         _settings(detector, int(detector.epochs or MANY_EPOCHS), batch_size=1)
 
 
-def sampling_settings(detector: BayesianVAE, training_size: int) -> SamplingSettings:
+def sampling_settings(detector: Detector, training_size: int) -> SamplingSettings:
     """How a detector's weights are drawn from so many training inputs."""
     batch_size = int(detector.batch_size or default_batch_size(training_size))
     return _settings(detector, int(detector.epochs or default_epochs(training_size, batch_size)), batch_size)
 
 
-def _settings(detector: BayesianVAE, epochs: int, batch_size: int) -> SamplingSettings:
+def _settings(detector: Detector, epochs: int, batch_size: int) -> SamplingSettings:
     posterior, draws, chains = detector.posterior, int(detector.draws), int(detector.chains)
     if isinstance(posterior, OwnPosterior):
         raise SettingsError(

@@ -6,144 +6,167 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from dissensus.artifact import Artifact
 from dissensus.detector.card import model_card
+from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
-from dissensus.detector.settings import check_settings
+from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
-from dissensus.detector.trust import check_claims, check_network, check_scores
+from dissensus.detector.trust import check_calibration, check_claims, check_model
 from dissensus.errors import ArtifactError
-from dissensus.explain import Examples
-from dissensus.inputs import restore_preprocessor
+from dissensus.explain import Examples, first_codes
+from dissensus.inputs import Preprocessor, restore_preprocessor
 from dissensus.likelihood import several_in_a_chain
-from dissensus.models import architecture_config, observation_from_config, vae_from_config
+from dissensus.models import (
+    GenerativeModel,
+    ObservationModel,
+    model_to_config,
+    observation_from_config,
+    observation_to_config,
+)
+from dissensus.models.inputs import to_tensor
+from dissensus.posterior import WeightDraws
 from dissensus.scores import Score, is_built_in
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.estimator import Detector
 
-__all__ = ["restore", "to_artifact"]
+__all__ = ["kind_of", "restored", "to_artifact"]
 
-_OF_THIS_MACHINE = ("device", "encoder", "decoder")
+_NOT_SAVED = ("device", "encoder", "decoder", "model")
+"""Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
-def to_artifact(detector: BayesianVAE) -> Artifact:
+def to_artifact(detector: Detector) -> Artifact:
     """Everything a fitted detector needs to score and to decide elsewhere."""
-    calibration: dict[str, NDArray[Any]] = {"scores": detector.calibration_scores_}
-    calibration |= {f"score/{name}": array for name, array in detector.score_.state().items()}
-    calibration |= {f"statistics/{name}": a for name, a in detector.calibration_statistics_.items()}
-    if len(detector.examples_.inputs):
-        calibration |= {
-            "examples/inputs": detector.examples_.inputs,
-            "examples/codes": detector.examples_.codes,
-        }
-    calibration |= detector.preprocessor_.arrays()
+    learnt = detector.learnt_
+    arrays: dict[str, NDArray[Any]] = {}
+    arrays |= {f"score/{name}": array for name, array in learnt.score.state().items()}
+    arrays |= {f"statistics/{name}": values for name, values in learnt.calibration.items()}
+    if len(learnt.examples.inputs):
+        arrays |= {"examples/inputs": learnt.examples.inputs, "examples/codes": learnt.examples.codes}
+    arrays |= learnt.preprocessor.arrays()
     config = {
-        **detector.preprocessor_.config(),
-        "fitted_rows": detector.fitted_rows_,
+        "kind": type(detector).__name__,
+        **learnt.preprocessor.config(),
+        "fitted_rows": dict(learnt.rows),
         "settings": _settings(detector),
-        "score": score_to_config(detector.score_),
-        "model": architecture_config(detector.vae_),
-        "seed": detector.seed_,
-        "noise_floor": detector.noise_floor_,
+        "score": score_to_config(learnt.score),
+        "model": model_to_config(learnt.model),
+        "seed": learnt.seed,
+        "samples": learnt.samples,
+        "proposal": learnt.proposal,
+        "noise_floor": learnt.noise_floor,
     }
-    return Artifact(config, detector.draws_, calibration, model_card(detector))
+    return Artifact(config, learnt.draws, arrays, model_card(detector))
 
 
-def restore(
-    kind: type[BayesianVAE],
+def kind_of(config: Mapping[str, Any], asked: type[Detector]) -> type[Detector]:
+    """The class that a file is of, which must be the one that was asked to load it, or inherit from it."""
+    from dissensus.detector.bayesian_vae import BayesianVAE
+    from dissensus.detector.estimator import Detector
+
+    kinds: dict[str, type[Detector]] = {kind.__name__: kind for kind in (Detector, BayesianVAE, asked)}
+    found = kinds.get(config["kind"])
+    if found is None:
+        raise ArtifactError(f"it is of the class {str(config['kind'])[:99]!r}: load it with that class")
+    if not issubclass(found, asked):
+        raise ArtifactError(f"it is no {asked.__name__}: load it with {found.__name__}.load")
+    return found
+
+
+def restored(
+    kind: type[Detector],
     artifact: Artifact,
     *,
     device: str,
-    encoder: nn.Module | None,
-    decoder: nn.Module | None,
-    statistic: OwnScores = None,
-) -> BayesianVAE:
-    """The inverse of :func:`to_artifact`, up to the threshold; raises anything at all on what is none."""
-    config, arrays = artifact.config, artifact.calibration
-    check_claims(config, artifact.draws)
-    settings = dict(config["settings"])
-    for pair in ("widths", "resize"):
-        settings[pair] = None if settings[pair] is None else tuple(settings[pair])
-    if isinstance(settings["observation"], dict):
-        settings["observation"] = observation_from_config(settings["observation"])
-    settings["posterior"] = posterior_from_config(settings.get("posterior", "sghmc"))
-    described = _described_score(config)
-    if settings["statistic"] is None:  # it was an object
-        settings["statistic"] = score_from_config(described, statistic)
-    elif settings["statistic"] != described["score"]:
-        raise ArtifactError("its statistic is not the name of its score: save it anew")
-    detector = kind(**settings, device=device, encoder=encoder, decoder=decoder)
-    check_settings(detector)
-    detector.vae_ = vae_from_config(config["model"], encoder=encoder, decoder=decoder)
-    detector.draws_ = artifact.draws
-    check_network(detector.vae_, detector.draws_)
-    channels, *sides = detector.vae_.input_shape  # of rows: their length, and no sides
-    detector.preprocessor_ = restore_preprocessor(config, arrays, (*sides, channels), resize=detector.resize)
-    detector._set_feature_names()
-    detector.seed_, detector.noise_floor_ = config["seed"], config["noise_floor"]
-    detector.fitted_rows_ = {str(part): int(count) for part, count in config["fitted_rows"].items()}
-    detector.score_ = _score(detector, score_from_config(described, statistic), arrays)
-    detector.statistic_ = detector.score_.name
-    detector.calibration_scores_ = arrays["scores"]
-    check_scores(detector.calibration_scores_)
-    detector.calibration_statistics_ = _statistics(detector, arrays)
-    detector.examples_ = _examples(detector, arrays)
-    detector.one_a_call_ = needs_one_a_call(detector)
+    statistic: OwnScores,
+    own: Mapping[str, Any],
+) -> Detector:
+    """The inverse of :func:`to_artifact`; raises anything at all on what is none."""
+    config, arrays, draws = artifact.config, artifact.calibration, artifact.draws
+    check_claims(config, draws)
+    with torch.device("meta"):  # a claim takes no memory until the draws bear it out
+        check_model(kind._saved_model(config["model"], own), draws)
+    model = kind._saved_model(config["model"], own)
+    check_model(model, draws)
+    score = score_from_config(config["score"], statistic)
+    arguments = _arguments(config, score, own)
+    channels, *sides = model.input_shape  # of rows: their length, and no sides
+    preprocessor = restore_preprocessor(config, arrays, (*sides, channels), resize=arguments["resize"])
+    available = available_statistics(model, preprocessor.shape, several=several_in_a_chain(model, draws))
+    calibration = _below("statistics/", arrays)
+    check_calibration(calibration, score.name)
+    asked: dict[str, Any] = {
+        "samples": config["samples"],
+        "seed": config["seed"],
+        "device": find_device(device),
+    }
+    detector = kind(**arguments, device=device, **kind._own_arguments(model, own))
+    detector._check()
+    detector._take(
+        Learnt(
+            preprocessor=preprocessor,
+            model=model,
+            draws=draws,
+            seed=config["seed"],
+            samples=config["samples"],
+            proposal=config["proposal"],
+            one_a_call=needs_one_a_call(preprocessor, model, draws, **asked),
+            score=restored_score(score, _below("score/", arrays), available, draws=len(draws)),
+            calibration=calibration,
+            examples=_examples(arrays, preprocessor, model, draws),
+            rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
+            noise_floor=float(config["noise_floor"]),
+        )
+    )
     return detector
 
 
-def _described_score(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what the file says of its score; the first files of format 1 say it in two other places."""
-    if "score" in config:
-        found: Mapping[str, Any] = config["score"]
-        return found
-    name = config["settings"]["statistic"]
-    return {"score": name, "config": config["fused"] if name == "fused" else {}}
-
-
-def _score(detector: BayesianVAE, own: Score, arrays: Mapping[str, NDArray[Any]]) -> Score:
-    """Return the detector's score with what it has learnt."""
-    state = {n.removeprefix("score/"): a for n, a in arrays.items() if n.startswith("score/")}
-    available = available_statistics(
-        detector.vae_,
-        detector.preprocessor_.shape,
-        several=several_in_a_chain(detector.vae_, detector.draws_),
-    )
-    return restored_score(own, state, available, draws=len(detector.draws_))
-
-
-def _statistics(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[np.float64]]:
-    """The calibration values by statistic; a detector saved before they were kept has only its own."""
-    kept = {n.removeprefix("statistics/"): a for n, a in arrays.items() if n.startswith("statistics/")}
-    if any(values.ndim != 1 for values in kept.values()):
-        raise ArtifactError("its calibration statistics are no lists of numbers: save it anew")
-    return kept | {detector.statistic_: detector.calibration_scores_}
-
-
-def _examples(detector: BayesianVAE, arrays: Mapping[str, NDArray[Any]]) -> Examples:
-    """The training inputs that were kept, if any."""
-    shape, size = detector.preprocessor_.shape, detector.vae_.latent_size
-    inputs = arrays.get("examples/inputs", np.empty((0, *shape)))
-    codes = arrays.get("examples/codes", np.empty((0, size), np.float32))
-    if inputs.shape[1:] != shape or codes.shape != (len(inputs), size):
-        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
-    return Examples(inputs, codes)
-
-
-def _settings(detector: BayesianVAE) -> dict[str, Any]:
+def _settings(detector: Detector) -> dict[str, Any]:
     """The constructor's arguments that mean something on another machine, as JSON values."""
     settings = detector.get_params(deep=False)
-    model = (
-        detector.observation if isinstance(detector.observation, str) else detector.observation.to_config()
-    )
     # What a person has set since the fit waits for another one.
-    settings |= {"random_state": detector.seed_, "observation": model}
+    settings |= {"random_state": detector.seed_, "samples": detector.learnt_.samples}
     by_name = isinstance(detector.statistic, str) and is_built_in(detector.score_)
     settings["statistic"] = detector.statistic_ if by_name else None
     settings["posterior"] = posterior_to_config(detector.posterior)
-    return {name: value for name, value in settings.items() if name not in _OF_THIS_MACHINE}
+    if isinstance(settings.get("observation"), ObservationModel):
+        settings["observation"] = observation_to_config(settings["observation"])
+    return {name: value for name, value in settings.items() if name not in _NOT_SAVED}
+
+
+def _arguments(config: Mapping[str, Any], score: Score, own: Mapping[str, Any]) -> dict[str, Any]:
+    """The inverse of :func:`_settings`."""
+    settings = dict(config["settings"])
+    for pair in {"widths", "resize"} & set(settings):
+        settings[pair] = None if settings[pair] is None else tuple(settings[pair])
+    if isinstance(settings.get("observation"), dict):
+        settings["observation"] = observation_from_config(settings["observation"], own["observation"])
+    settings["posterior"] = posterior_from_config(settings["posterior"])
+    if settings["statistic"] is None:  # it was an object
+        settings["statistic"] = score
+    elif settings["statistic"] != config["score"]["score"]:
+        raise ArtifactError("its statistic is not the name of its score: save it anew")
+    return settings
+
+
+def _below(folder: str, arrays: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
+    return {name.removeprefix(folder): array for name, array in arrays.items() if name.startswith(folder)}
+
+
+def _examples(
+    arrays: Mapping[str, NDArray[Any]], preprocessor: Preprocessor, model: GenerativeModel, draws: WeightDraws
+) -> Examples:
+    """The training inputs that were kept, if any."""
+    made_up = to_tensor(preprocessor.transform(preprocessor.blank(1)))
+    features = first_codes(model, draws, made_up).shape[1]
+    inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.shape)))
+    codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
+    if inputs.shape[1:] != preprocessor.shape or codes.shape != (len(inputs), features):
+        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
+    return Examples(inputs, codes)

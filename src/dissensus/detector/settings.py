@@ -5,29 +5,30 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import TYPE_CHECKING, get_args
 
+import numpy as np
 import torch
+from sklearn.utils import check_random_state
 
 from dissensus.detector.statistic import check_statistic
 from dissensus.errors import SettingsError
 from dissensus.likelihood import Proposal
+from dissensus.seeding import stream_seed
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.estimator import Detector
 
-__all__ = ["check_settings", "find_device"]
+__all__ = ["check_count", "check_settings", "find_device", "root_seed"]
 
 
-def check_settings(detector: BayesianVAE) -> None:
+def check_settings(detector: Detector) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
-    if detector.variant not in (1, 2):
-        raise SettingsError(f"variant must be 1 or 2, got {detector.variant!r}")
     if detector.proposal not in get_args(Proposal):
         raise SettingsError(f"proposal must be 'own' or 'pooled', got {detector.proposal!r}")
     for name in ("chains", "draws", "samples"):
-        _check_count(name, getattr(detector, name))
-    for name in ("latent_size", "epochs", "batch_size"):
+        check_count(name, getattr(detector, name))
+    for name in ("epochs", "batch_size"):
         if getattr(detector, name) is not None:
-            _check_count(name, getattr(detector, name))
+            check_count(name, getattr(detector, name))
     examples: object = detector.examples
     if not isinstance(examples, Integral) or examples < 0:
         raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")
@@ -37,11 +38,16 @@ def check_settings(detector: BayesianVAE) -> None:
     rate: object = detector.false_alarm_rate
     if not isinstance(rate, Real) or not 0 < float(rate) < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {rate!r}")
-    if (detector.encoder is None) != (detector.decoder is None):
-        raise SettingsError("encoder and decoder belong together: pass both or none")
-    if detector.encoder is not None and detector.latent_size is None:
-        raise SettingsError("latent_size must be given with networks of your own")
     find_device(detector.device)
+
+
+def root_seed(random_state: int | np.random.RandomState | None) -> int:
+    """The number that all randomness of a fit comes from."""
+    if isinstance(random_state, int | np.integer):
+        return int(random_state)
+    if random_state is None:  # scikit-learn's own answer would move NumPy's global state
+        return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> 1)
+    return stream_seed(int(check_random_state(random_state).randint(2**31 - 1)))
 
 
 def find_device(name: str) -> torch.device:
@@ -58,6 +64,7 @@ def find_device(name: str) -> torch.device:
     return device
 
 
-def _check_count(name: str, value: object) -> None:
+def check_count(name: str, value: object) -> None:
+    """Refuses what is no whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
         raise SettingsError(f"{name} must be a whole number of at least 1, got {value!r}")

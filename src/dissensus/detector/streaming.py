@@ -11,13 +11,13 @@ from dissensus.inputs import Chunk, InputStream, Prepared
 from dissensus.outputs import Row
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import BayesianVAE
+    from dissensus.detector.asking import Asking
 
 __all__ = ["decide_stream", "one_input"]
 
 
 def decide_stream(
-    gate: BayesianVAE,
+    gate: Asking,
     stream: InputStream,
     *,
     on_error: Literal["raise", "skip"] = "raise",
@@ -42,7 +42,7 @@ def decide_stream(
         raise DataError("X holds no inputs: give at least one")
 
 
-def one_input(gate: BayesianVAE, stream: InputStream, row: int) -> tuple[str | int, Prepared]:
+def one_input(gate: Asking, stream: InputStream, row: int) -> tuple[str | int, Prepared]:
     """The name of input number ``row``, and that input alone, as the detector reads it."""
     chunk = next(iter(stream.chunks(1, row)), None)
     if chunk is None:
@@ -50,7 +50,7 @@ def one_input(gate: BayesianVAE, stream: InputStream, row: int) -> tuple[str | i
     return chunk.names[0], prepared(gate.preprocessor_, chunk, "raise")
 
 
-def _decided(gate: BayesianVAE, chunk: Chunk, on_error: Literal["raise", "skip"]) -> list[Row]:
+def _decided(gate: Asking, chunk: Chunk, on_error: Literal["raise", "skip"]) -> list[Row]:
     found = prepared(gate.preprocessor_, chunk, on_error)
     reasons, usable = found.reasons, found.usable()
     if not len(usable):

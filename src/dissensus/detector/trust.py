@@ -7,60 +7,73 @@ weights bear it out.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, get_args
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError
-from dissensus.models import GenerativeModel, parameter_shapes
+from dissensus.likelihood import Proposal
+from dissensus.models import MODELS, GenerativeModel, shapes_of
 from dissensus.posterior import WeightDraws
 
-__all__ = ["check_claims", "check_network", "check_scores"]
+__all__ = ["check_calibration", "check_claims", "check_model"]
 
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
+MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 
 
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
-    """Refuses a configuration whose networks are not those of the draws, before they are built."""
-    model = config["model"]
-    sizes = [*model["input_shape"], model["latent_size"], *(model.get("widths") or [1])]
-    if any(type(size) is not int or size < 1 for size in (*sizes, (model.get("hidden") or 0) + 1)):
-        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
-    if math.prod(model["input_shape"]) > LARGEST_INPUT:
+    """Refuses a configuration that would take memory or time which its draws do not bear out."""
+    if math.prod(_sizes(config["input"]["shape"])) > LARGEST_INPUT:
         raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save it anew")
-    if config["settings"]["samples"] > MOST_SAMPLES:
-        raise ArtifactError(f"it claims more than {MOST_SAMPLES} samples an input: save it anew")
+    samples = config["samples"]
+    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
+        raise ArtifactError(
+            f"it claims {str(samples)[:20]} samples an input, not 1 to {MOST_SAMPLES}: save it anew"
+        )
+    if config["proposal"] not in get_args(Proposal):
+        raise ArtifactError("its proposal is not known here: upgrade dissensus")
     if type(config["seed"]) is not int or not isinstance(config["noise_floor"], int | float):
         raise ArtifactError("its seed or noise_floor is no number: save it anew")
+    resize = config["settings"]["resize"]
+    if resize is not None and (len(resize) != 2 or math.prod(_sizes(resize)) > LARGEST_INPUT):
+        raise ArtifactError("it claims to bring pictures to a size that is none: save it anew")
     _check_counts(draws)
-    # Every layer has a weight of its own: a longer list could not be told from an endless one.
-    most = max((len(part.stacks) for part in draws.parts.values()), default=0)
-    if len(model.get("widths") or ()) > most:
+    # Every layer has a weight of its own: a longer description could not be told from an endless one.
+    tensors = sum(len(part.stacks) for part in draws.parts.values())
+    if config["model"]["model"] in MODELS and _values(config["model"]) > tensors + MOST_SETTINGS:
         raise ArtifactError("the draws are not of this model: it has more layers than they")
-    shapes = parameter_shapes(model)
-    if shapes is not None:
-        _check_shapes(draws, shapes)
 
 
-def check_network(model: GenerativeModel, draws: WeightDraws) -> None:
+def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
     """Refuses draws that do not fill the model exactly: what they left would score as chance made it."""
-    _check_shapes(
-        draws,
-        {
-            part: {name: tuple(weight.shape) for name, weight in module.named_parameters()}
-            for part, module in model.parts().items()
-        },
-    )
+    _check_shapes(draws, shapes_of(model))
 
 
-def check_scores(scores: NDArray[Any]) -> None:
-    """Refuses calibration scores that no fit could have left."""
-    if scores.ndim != 1 or scores.dtype != np.float64 or not len(scores) or np.isnan(scores).any():
+def check_calibration(calibration: Mapping[str, NDArray[Any]], own: str) -> None:
+    """Refuses statistics of calibration inputs that no fit could have left."""
+    if any(values.ndim != 1 for values in calibration.values()):
+        raise ArtifactError("its calibration statistics are no lists of numbers: save it anew")
+    scores = calibration.get(own)
+    if scores is None or scores.dtype != np.float64 or not len(scores) or np.isnan(scores).any():
         raise ArtifactError("its calibration scores are no list of numbers: save it anew")
+
+
+def _sizes(sizes: Sequence[object]) -> list[int]:
+    if len(sizes) > MOST_AXES or any(type(size) is not int or size < 1 for size in sizes):
+        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
+    return [int(str(size)) for size in sizes]
+
+
+def _values(value: object) -> int:
+    """How many values there are in nested lists and mappings."""
+    if isinstance(value, Mapping):
+        return sum(map(_values, value.values()))
+    return sum(map(_values, value)) if isinstance(value, list) else 1
 
 
 def _check_counts(draws: WeightDraws) -> None:

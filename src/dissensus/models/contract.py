@@ -156,6 +156,25 @@ class GenerativeModel(nn.Module, ABC):
         """The fastest way to score tiles of so many inputs on the noise's device."""
         return PlainScorer(self, noise, tile)
 
+    @classmethod
+    def for_inputs(
+        cls,
+        shape: tuple[int, ...],
+        *,
+        clip: float | None,
+        generator: torch.Generator,  # noqa: ARG003
+    ) -> GenerativeModel:
+        """An untrained model for inputs of a shape, (C, H, W) or (D,), where only its class is named.
+
+        ``clip`` is how far out, in deviations, values lie that it will be trained on; None if they are
+        bounded. Unless this is overridden, the class is called with the shape.
+        """
+        return cls(shape)
+
+    def facts(self) -> dict[str, Any]:
+        """What there is to say about the architecture, as JSON values by name."""
+        return {}
+
     def config(self) -> dict[str, Any]:
         """JSON values that :meth:`from_config` makes the same architecture of, without its weights."""
         raise NotImplementedError(f"{type(self).__name__} has no config(): it cannot be saved")

@@ -13,7 +13,7 @@ from dissensus.report.gate_summary import share
 from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import Decisions
+    from dissensus.detector.asking import Decisions
     from dissensus.serve.gates import Served
 
 __all__ = ["JsonAnswer", "decision", "results"]

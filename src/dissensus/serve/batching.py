@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.detector.estimator import Decisions
+from dissensus.detector.asking import Decisions
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.workers import Workers
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from dissensus.artifact import CONFIG, OTHERS
 from dissensus.detector import BayesianVAE
-from dissensus.detector.estimator import Decisions
+from dissensus.detector.asking import Decisions
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
 from dissensus.scores import Score

@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
-    from dissensus.detector.estimator import Decisions
+    from dissensus.detector.asking import Decisions
     from dissensus.serve.gates import Served
 
 __all__ = ["Metrics"]

@@ -8,7 +8,7 @@ from collections import deque
 from typing import Any, NamedTuple
 
 from dissensus.decisions import DriftMonitor
-from dissensus.detector.estimator import Decisions
+from dissensus.detector.asking import Decisions
 
 __all__ = ["Traffic"]
 

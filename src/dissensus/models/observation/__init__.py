@@ -8,9 +8,11 @@ from dissensus.models.observation.discretised_logistic import DiscretisedLogisti
 from dissensus.models.observation.gaussian import Gaussian
 from dissensus.models.observation.lookup import (
     OBSERVATIONS,
+    check_observation,
     default_observation,
     observation,
     observation_from_config,
+    observation_to_config,
 )
 
 __all__ = [
@@ -21,7 +23,9 @@ __all__ = [
     "DiscretisedLogistic",
     "Gaussian",
     "ObservationModel",
+    "check_observation",
     "default_observation",
     "observation",
     "observation_from_config",
+    "observation_to_config",
 ]

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from dissensus.errors import SettingsError
+from dissensus.errors import SettingsError, brief
 from dissensus.models.observation.base import ObservationModel
 from dissensus.models.observation.bernoulli import Bernoulli
 from dissensus.models.observation.categorical import Categorical
 from dissensus.models.observation.continuous_bernoulli import ContinuousBernoulli
 from dissensus.models.observation.discretised_logistic import DiscretisedLogistic
 from dissensus.models.observation.gaussian import Gaussian
+from dissensus.own_code import is_own_name, name_of, pick
 
-__all__ = ["OBSERVATIONS", "default_observation", "observation", "observation_from_config"]
+__all__ = [
+    "OBSERVATIONS",
+    "check_observation",
+    "default_observation",
+    "observation",
+    "observation_from_config",
+    "observation_to_config",
+]
 
 LEAST_SCALE = 0.1  # of standardised columns: finer than a tenth of a deviation is no structure worth chasing
 
@@ -51,13 +60,53 @@ def default_observation(shape: Sequence[int]) -> ObservationModel:
     return Bernoulli() if len(shape) == 3 else Gaussian(scale=None, floor=LEAST_SCALE)
 
 
-def observation_from_config(config: Mapping[str, Any]) -> ObservationModel:
-    """The inverse of :meth:`ObservationModel.to_config`.
+def check_observation(model: str | ObservationModel) -> None:
+    """Refuse what is no observation model, and one of a person's own that could not be loaded back."""
+    if model == "auto":
+        return
+    if not isinstance(model, str | ObservationModel):
+        raise SettingsError(
+            f"observation={model!r} is none: choose one of auto, {', '.join(OBSERVATIONS)}, or pass an "
+            "object that inherits from dissensus.models.ObservationModel"
+        )
+    own = observation(model)
+    if type(own) in OBSERVATIONS.values():
+        return
+    try:
+        again = type(own)(**json.loads(json.dumps(_settings(own))))
+    except Exception as error:  # whatever its own code raises
+        raise SettingsError(
+            f"the observation model {name_of(type(own))} could not be loaded back ({brief(error)}): its "
+            "fields must be JSON values that its constructor takes"
+        ) from error
+    if again != own:
+        raise SettingsError(f"the observation model {name_of(type(own))} is not equal to itself made again")
 
-    >>> observation_from_config(Gaussian(scale=None).to_config())
+
+def observation_to_config(model: ObservationModel) -> dict[str, Any]:
+    """Its name, or ``package:Class`` of one's own, and its settings, as JSON values."""
+    known = type(model) in OBSERVATIONS.values()
+    return {"name": model.name if known else name_of(type(model)), **_settings(model)}
+
+
+def observation_from_config(
+    config: Mapping[str, Any], passed: ObservationModel | type[ObservationModel] | None = None
+) -> ObservationModel:
+    """The inverse of :func:`observation_to_config`; a class of a person's own must be passed.
+
+    >>> observation_from_config(observation_to_config(Gaussian(scale=None)))
     Gaussian(scale=None, floor=0.01)
     """
     settings = dict(config)
     if "name" not in settings:
         raise SettingsError(f"an observation model's config needs a 'name'; got {settings}.")
-    return observation(settings.pop("name"), **settings)
+    name = settings.pop("name")
+    if not is_own_name(name):
+        return observation(name, **settings)
+    given = () if passed is None else (passed,)
+    kind = pick(name, given, what="observation model", argument="observation", option="--observation")
+    return kind(**settings)
+
+
+def _settings(model: ObservationModel) -> dict[str, Any]:
+    return {name: value for name, value in model.to_config().items() if name != "name"}

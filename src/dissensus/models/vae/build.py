@@ -10,15 +10,18 @@ from torch import nn
 
 from dissensus.errors import SettingsError
 from dissensus.models.initialisation import initialise
-from dissensus.models.observation import ObservationModel, observation_from_config
+from dissensus.models.observation import (
+    ObservationModel,
+    default_observation,
+    observation_from_config,
+    observation_to_config,
+)
 from dissensus.models.observation import observation as find_observation
 from dissensus.models.vae.convolutional import ConvolutionalDecoder, ConvolutionalEncoder, default_widths
 from dissensus.models.vae.mlp import MLPDecoder, MLPEncoder
 from dissensus.models.vae.model import VAE
 
-__all__ = ["architecture_config", "build_vae", "parameter_shapes", "vae_from_config"]
-
-Shapes = dict[str, tuple[int, ...]]
+__all__ = ["architecture_config", "build_vae", "vae_from_config"]
 
 
 def build_vae(
@@ -38,9 +41,9 @@ def build_vae(
     channels 32, 64, … and no dense layer (one of 256 costs eight times the weights, gains 2 nats an image on
     Fashion-MNIST and loses 2 on SVHN).
     Vectors: half as many latents as dimensions (at most 32), two hidden layers of 64 (D ≤ 64) or 256.
-    ``widths`` are channels or hidden sizes; ``hidden`` is the size of a dense layer beside the convolutions,
-    0 or ``None`` for none; ``clip`` is that of :class:`VAE`. Weights are drawn from ``generator`` by
-    :func:`initialise`.
+    The observation model ``"auto"`` is :func:`default_observation`'s. ``widths`` are channels or hidden
+    sizes; ``hidden`` is the size of a dense layer beside the convolutions, 0 or ``None`` for none; ``clip`` is that
+    of :class:`VAE`. Weights are drawn from ``generator`` by :func:`initialise`.
 
     >>> vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
     >>> vae.latent_size, vae.encoder.widths
@@ -49,7 +52,7 @@ def build_vae(
     shape = tuple(int(side) for side in input_shape)
     if len(shape) not in (1, 3):
         raise SettingsError(f"input_shape={shape}: give (channels, height, width) or (dimensions,).")
-    model = find_observation(observation)
+    model = default_observation(shape) if observation == "auto" else find_observation(observation)
     if latent_size is None:
         latent_size = _default_latent_size(shape)
     # Layers are born with weights from the global generator: leave that generator as it was.
@@ -100,7 +103,7 @@ def architecture_config(vae: VAE) -> dict[str, Any]:
         "kind": "custom",
         "input_shape": list(vae.input_shape),
         "latent_size": vae.latent_size,
-        "observation": vae.observation.to_config(),
+        "observation": observation_to_config(vae.observation),
         "clip": vae.clip,
     }
     encoder, decoder = vae.encoder, vae.decoder
@@ -117,14 +120,16 @@ def vae_from_config(
     *,
     encoder: nn.Module | None = None,
     decoder: nn.Module | None = None,
+    observation: ObservationModel | type[ObservationModel] | None = None,
 ) -> VAE:
     """The VAE that :func:`architecture_config` described; load its weights next.
 
-    A custom one needs the modules it was made of.
+    A custom one needs the modules it was made of, and an observation model of one's own its class.
     """
     kind = config.get("kind")
-    model = observation_from_config(config["observation"])
     _check_kind(kind)
+    _check_sizes(config)
+    model = observation_from_config(config["observation"], observation)
     if kind == "custom":
         if encoder is None or decoder is None:
             raise SettingsError(
@@ -146,29 +151,12 @@ def vae_from_config(
     )
 
 
-def parameter_shapes(config: Mapping[str, Any]) -> dict[str, Shapes] | None:
-    """Names and shapes of the weights of each part, without taking memory for them.
-
-    ``None`` for custom networks: only their modules know.
-
-    >>> model = {"kind": "mlp", "input_shape": [3], "latent_size": 1, "widths": [10**9]}
-    >>> shapes = parameter_shapes(model | {"observation": {"name": "bernoulli"}})
-    >>> shapes["encoder"]["layers.0.weight"]
-    (1000000000, 3)
-    """
-    _check_kind(config.get("kind"))
-    if config["kind"] == "custom":
-        return None
-    shape = tuple(int(side) for side in config["input_shape"])
-    model = observation_from_config(config["observation"])
-    with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        networks = _networks(shape, config["latent_size"], model, config["widths"], config.get("hidden"))
-    return {
-        part: {name: tuple(weight.shape) for name, weight in network.named_parameters()}
-        for part, network in zip(("encoder", "decoder"), networks, strict=True)
-    }
-
-
 def _check_kind(kind: object) -> None:
     if kind not in ("custom", "convolutional", "mlp"):
         raise SettingsError(f"model config: kind={kind!r} is not known; is it from a newer version?")
+
+
+def _check_sizes(config: Mapping[str, Any]) -> None:
+    sizes = [*config["input_shape"], config["latent_size"], *(config.get("widths") or [1])]
+    if any(type(size) is not int or size < 1 for size in (*sizes, (config.get("hidden") or 0) + 1)):
+        raise SettingsError("the model's sizes are no whole numbers of at least 1")

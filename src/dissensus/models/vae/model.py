@@ -199,6 +199,17 @@ class VAE(LatentModel):
         log_p = self.observation.log_prob(x, self.decode(mean + std * noise))
         return log_p - kl_terms.sum(1, dtype=torch.float64)
 
+    @classmethod
+    def for_inputs(cls, shape: tuple[int, ...], *, clip: float | None, generator: torch.Generator) -> VAE:
+        """Networks and an observation model that suit the shape."""
+        from dissensus.models.vae.build import build_vae
+
+        return build_vae(shape, observation="auto", clip=clip, generator=generator)
+
+    def facts(self) -> dict[str, Any]:
+        """The observation model and the size of the latent space."""
+        return {"observation": self.observation.name, "latent_size": int(self.latent_size)}
+
     def config(self) -> dict[str, Any]:
         """What :func:`dissensus.models.architecture_config` says."""
         from dissensus.models.vae.build import architecture_config
@@ -206,11 +217,19 @@ class VAE(LatentModel):
         return architecture_config(self)
 
     @classmethod
-    def from_config(cls, config: Mapping[str, Any]) -> VAE:
-        """The inverse of :meth:`config`, for networks that this package made."""
+    def from_config(
+        cls,
+        config: Mapping[str, Any],
+        *,
+        observation: ObservationModel | type[ObservationModel] | None = None,
+    ) -> VAE:
+        """The inverse of :meth:`config`, for networks that this package made.
+
+        An ``observation`` model of a person's own is not in the config, and must be passed.
+        """
         from dissensus.models.vae.build import vae_from_config
 
-        return vae_from_config(config)
+        return vae_from_config(config, observation=observation)
 
     def forward(self, x: Tensor, noise: Tensor) -> Tensor:
         """The same as :meth:`elbo`."""

@@ -1,0 +1,106 @@
+"""What a fitted detector shows of itself, by scikit-learn's convention with names that end in ``_``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.decisions import FalseAlarmInterval, conformal_threshold, false_alarm_interval
+from dissensus.explain import Examples
+from dissensus.inputs import Preprocessor
+from dissensus.models import GenerativeModel
+from dissensus.posterior import WeightDraws
+from dissensus.scores import Score
+
+if TYPE_CHECKING:
+    from dissensus.detector.learnt import Learnt
+
+__all__ = ["FittedAttributes"]
+
+
+class FittedAttributes:
+    """Names for the parts of ``learnt_``; there are none before a fit."""
+
+    learnt_: Learnt
+    """Everything that the fit has learnt. It is frozen: another fit or calibration makes another one."""
+    false_alarm_rate: float
+
+    @property
+    def draws_(self) -> WeightDraws:
+        """The posterior draws with the sampler's diagnostics."""
+        return self.learnt_.draws
+
+    @property
+    def model_(self) -> GenerativeModel:
+        """The architecture they belong to."""
+        return self.learnt_.model
+
+    @property
+    def preprocessor_(self) -> Preprocessor:
+        """What inputs are, and how they become what the model reads."""
+        return self.learnt_.preprocessor
+
+    @property
+    def score_(self) -> Score:
+        """The score with what it has learnt."""
+        return self.learnt_.score
+
+    @property
+    def statistic_(self) -> str:
+        """The name of the score that was calibrated; another one takes another fit."""
+        return self.learnt_.score.name
+
+    @property
+    def calibration_scores_(self) -> NDArray[np.float64]:
+        """Scores (n,) of the inliers that nothing else has seen; thresholds and p-values come from them."""
+        return self.learnt_.calibration_scores
+
+    @property
+    def calibration_statistics_(self) -> Mapping[str, NDArray[np.float64]]:
+        """The same for every statistic that ``statistics`` gives, by name."""
+        return self.learnt_.calibration
+
+    @property
+    def examples_(self) -> Examples:
+        """Training inputs with the model's features of them."""
+        return self.learnt_.examples
+
+    @property
+    def noise_floor_(self) -> float:
+        """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
+        return self.learnt_.noise_floor
+
+    @property
+    def one_a_call_(self) -> bool:
+        """Whether inputs go through the model one by one, because their last bits would depend on others."""
+        return self.learnt_.one_a_call
+
+    @property
+    def fitted_rows_(self) -> Mapping[str, int]:
+        """How many inputs went into which part: train, validation and calibration."""
+        return self.learnt_.rows
+
+    @property
+    def seed_(self) -> int:
+        """The root of all randomness in the fit."""
+        return self.learnt_.seed
+
+    # These follow from the calibration scores and false_alarm_rate, which a person may change after a fit.
+
+    @property
+    def threshold_(self) -> float:
+        """What is flagged scores above it."""
+        return conformal_threshold(self.calibration_scores_, self.false_alarm_rate)
+
+    @property
+    def offset_(self) -> float:
+        """scikit-learn's name for it: ``decision_function`` is ``score_samples`` less this."""
+        return -self.threshold_
+
+    @property
+    def false_alarm_interval_(self) -> FalseAlarmInterval:
+        """Where the realised false-alarm rate lies with probability 0.9."""
+        return false_alarm_interval(len(self.calibration_scores_), self.false_alarm_rate)

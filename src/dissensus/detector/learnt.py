@@ -1,0 +1,53 @@
+"""What a fit has learnt, as one object that nothing changes afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.explain import Examples
+from dissensus.inputs import Preprocessor
+from dissensus.likelihood import Proposal
+from dissensus.models import GenerativeModel
+from dissensus.posterior import WeightDraws
+from dissensus.scores import Score
+
+__all__ = ["Drawn", "Learnt"]
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Draws of a model, and all that it takes to ask them about inputs."""
+
+    preprocessor: Preprocessor
+    model: GenerativeModel
+    """The architecture that the draws are of; its own weights mean nothing."""
+    draws: WeightDraws
+    seed: int
+    samples: int
+    """K."""
+    proposal: Proposal
+    one_a_call: bool
+    """Whether inputs go through the model one by one, because their last bits would depend on their place."""
+
+
+@dataclass(frozen=True)
+class Learnt(Drawn):
+    """Everything a detector needs to score and to decide."""
+
+    score: Score
+    calibration: Mapping[str, NDArray[np.float64]]
+    """Every statistic of the calibration inputs (n,), by name; the score's own among them."""
+    examples: Examples
+    rows: Mapping[str, int]
+    """How many inputs went into which part of the fit: train, validation and calibration."""
+    noise_floor: float
+    """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
+
+    @property
+    def calibration_scores(self) -> NDArray[np.float64]:
+        """Scores (n,) of the inliers that nothing else has seen."""
+        return self.calibration[self.score.name]
