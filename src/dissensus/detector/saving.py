@@ -101,11 +101,7 @@ def restored(
     available = available_statistics(model, preprocessor.shape, several=several_in_a_chain(model, draws))
     calibration = _below("statistics/", arrays)
     check_calibration(calibration, score.name)
-    asked: dict[str, Any] = {
-        "samples": config["samples"],
-        "seed": config["seed"],
-        "device": find_device(device),
-    }
+    asked: dict[str, Any] = {"samples": config["samples"], "seed": config["seed"]}
     detector = kind(**arguments, device=device, **kind._own_arguments(model, own))
     detector._check()
     detector._take(
@@ -116,7 +112,7 @@ def restored(
             seed=config["seed"],
             samples=config["samples"],
             proposal=config["proposal"],
-            one_a_call=needs_one_a_call(preprocessor, model, draws, **asked),
+            one_a_call=needs_one_a_call(preprocessor, model, draws, **asked, device=find_device(device)),
             score=restored_score(score, _below("score/", arrays), available, draws=len(draws)),
             calibration=calibration,
             examples=_examples(arrays, preprocessor, model, draws),

@@ -161,7 +161,7 @@ class GenerativeModel(nn.Module, ABC):
         cls,
         shape: tuple[int, ...],
         *,
-        clip: float | None,
+        clip: float | None,  # noqa: ARG003
         generator: torch.Generator,  # noqa: ARG003
     ) -> GenerativeModel:
         """An untrained model for inputs of a shape, (C, H, W) or (D,), where only its class is named.

@@ -42,8 +42,8 @@ def build_vae(
     Fashion-MNIST and loses 2 on SVHN).
     Vectors: half as many latents as dimensions (at most 32), two hidden layers of 64 (D ≤ 64) or 256.
     The observation model ``"auto"`` is :func:`default_observation`'s. ``widths`` are channels or hidden
-    sizes; ``hidden`` is the size of a dense layer beside the convolutions, 0 or ``None`` for none; ``clip`` is that
-    of :class:`VAE`. Weights are drawn from ``generator`` by :func:`initialise`.
+    sizes; ``hidden`` is the size of a dense layer beside the convolutions, 0 or ``None`` for none; ``clip``
+    is that of :class:`VAE`. Weights are drawn from ``generator`` by :func:`initialise`.
 
     >>> vae = build_vae((1, 28, 28), generator=torch.Generator().manual_seed(0))
     >>> vae.latent_size, vae.encoder.widths
