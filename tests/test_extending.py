@@ -1,4 +1,4 @@
-"""The page ``docs/extending.md`` holds: what it says to do about a score is done here."""
+"""The page ``docs/extending.md`` holds: what it says to do is done here."""
 
 import os
 import re
@@ -13,13 +13,29 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+def python_of(part):
+    """The blocks of Python in one part of the page."""
+    page = (ROOT / "docs/extending.md").read_text("utf-8")
+    text = page.split(f"\n## {part}\n")[1].split("\n## ")[0]
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+
+
 @pytest.fixture(scope="module")
 def blocks():
     """The Python of the part about scores: a file, its use as an object, and the line of the registry."""
-    page = (ROOT / "docs/extending.md").read_text("utf-8")
-    part = page.split("\n## A score\n")[1].split("\n## ")[0]
-    file, use, line = re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL)
+    file, use, line = python_of("A score")
     return file, use, line
+
+
+def with_line(tmp_path, registry, line):
+    """A copy of the source whose registry has one more line; returns where it is."""
+    assert line.count("\n") == 1
+    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    place = source / "dissensus" / registry
+    known, begin = place.read_text("utf-8"), "_HOMES = {\n"
+    assert known.count(begin) == 1
+    place.write_text(known.replace(begin, begin + line), "utf-8")
+    return source
 
 
 def run(code, *, path, folder):
@@ -47,14 +63,8 @@ def test_an_object_needs_no_line(blocks, tmp_path):
 
 def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
     file, _, line = blocks
-    assert line.count("\n") == 1
-    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    scores = source / "dissensus/scores"
-    (scores / "_lead.py").write_text(file, "utf-8")
-    registry = (scores / "_registry.py").read_text("utf-8")
-    begin = "_HOMES = {\n"
-    assert begin in registry
-    (scores / "_registry.py").write_text(registry.replace(begin, begin + line), "utf-8")
+    source = with_line(tmp_path, "scores/_registry.py", line)
+    (source / "dissensus/scores/_lead.py").write_text(file, "utf-8")
 
     tested = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "lead"]
     contract = ROOT / "tests/contracts/test_scores.py"
@@ -66,6 +76,34 @@ def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
     assert re.search(r"\b1\d passed", said), said
     help_text = run(["-m", "dissensus", "fit", "--help"], path=[source], folder=tmp_path)
     assert "lead, ess, kl" in " ".join(help_text.replace("│", " ").split())
+
+
+def test_a_posterior_is_one_file_and_one_line(tmp_path):
+    file, _, line = python_of("A posterior")
+    source = with_line(tmp_path, "posterior/rules/__init__.py", line)
+    (source / "dissensus/posterior/rules/noisy_sgd.py").write_text(file, "utf-8")
+    script = (
+        "import numpy as np\nfrom dissensus import BayesianVAE\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "quick = dict(epochs=4, draws=2, samples=2, widths=(4,), latent_size=1, false_alarm_rate=0.5)\n"
+        "gate = BayesianVAE(posterior='noisy-sgd', device='cpu', **quick).fit(X)\n"
+        "gate.save('gate')\nprint(len(BayesianVAE.load('gate', device='cpu').draws_))"
+    )
+    assert run(["-c", script], path=[source], folder=tmp_path) == "2\n"
+
+
+def test_a_dataset_is_one_file_and_one_line(tmp_path):
+    file, line = python_of("A dataset")
+    source = with_line(tmp_path, "inputs/datasets/__init__.py", line)
+    (source / "dissensus/inputs/datasets/my_digits.py").write_text(file, "utf-8")
+    script = (
+        "from dissensus import load_dataset\nfrom dissensus.errors import DataError\n"
+        "try:\n    load_dataset('my-digits', download=False)\n"
+        "except DataError as error:\n    print(error)"
+    )
+    said = run(["-c", script], path=[source], folder=tmp_path)
+    assert "my-digits (train) was not found" in said
+    assert "Expected there: train-images-idx3-ubyte.gz" in said
 
 
 def test_the_table_of_scores_is_that_of_the_registry():
