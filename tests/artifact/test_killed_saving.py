@@ -56,7 +56,7 @@ def test_a_gate_that_was_moved_aside_is_found_and_brought_back(moved_aside, gate
 
 
 def test_a_failed_save_after_a_death_keeps_the_gate(moved_aside, other, monkeypatch):
-    monkeypatch.setattr("dissensus.artifact.save_tensors", lambda *_: 1 / 0)
+    monkeypatch.setattr("dissensus.persistence.artifact.save_tensors", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         other.save(moved_aside)
     assert BayesianVAE.load(moved_aside, device="cpu")
@@ -94,7 +94,7 @@ def test_a_link_goes_on_naming_the_gate(saved, other, rows):
 
 
 def test_a_gate_that_is_replaced_while_it_is_read_is_read_again(saved, other, rows, monkeypatch):
-    from dissensus import artifact
+    from dissensus.persistence import artifact
 
     check, calls = artifact._check_file, []
 

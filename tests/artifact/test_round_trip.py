@@ -8,8 +8,8 @@ import pytest
 from safetensors import safe_open
 
 from dissensus import BayesianVAE
-from dissensus.artifact import read_artifact, write_artifact
 from dissensus.models import observation
+from dissensus.persistence import read_artifact, write_artifact
 from dissensus.scores import SCORES
 
 FILES = {"config.json", "draws.safetensors", "calibration.safetensors", "diagnostics.json", "README.md"}

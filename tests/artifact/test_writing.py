@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import BayesianVAE, artifact
+from dissensus import BayesianVAE
 from dissensus.errors import ArtifactError, OutputError
+from dissensus.persistence import artifact
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +84,9 @@ def full(*_, **__):
 @pytest.mark.parametrize(
     "failing",
     [
-        "artifact.save_tensors",
-        "artifact.save_arrays",
-        "artifact.json.dumps",
+        "persistence.artifact.save_tensors",
+        "persistence.artifact.save_arrays",
+        "persistence.artifact.json.dumps",
         "atomic.os.fsync",
         "atomic.tempfile.TemporaryDirectory",
     ],

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dissensus.artifact import Artifact
 from dissensus.detector.card import model_card
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
@@ -29,6 +28,7 @@ from dissensus.models import (
     observation_to_config,
 )
 from dissensus.models.inputs import to_tensor
+from dissensus.persistence import Artifact
 from dissensus.posterior import WeightDraws
 from dissensus.scores import Score, is_built_in
 
