@@ -105,4 +105,9 @@ def test_the_artefact_itself_goes_round(saved, tmp_path):
     assert again.config == artifact.config
     assert again.draws.diagnostics == artifact.draws.diagnostics
     assert set(again.calibration) == set(artifact.calibration)
-    assert set(again.calibration) >= {"scores", "mean", "scale", "score/typical_log_likelihood"}
+    assert set(again.calibration) >= {
+        "statistics/typicality",
+        "mean",
+        "scale",
+        "score/typical_log_likelihood",
+    }
