@@ -162,38 +162,51 @@ def table_gate(tmp_path_factory):
     return BayesianVAE(**settings, device="cpu").fit(path)
 
 
+def numbers(name, median=3.0, may_miss=False, **others):
+    return {"name": name, "kind": "numbers", "median": median, "may_miss": may_miss, **others}
+
+
+def categories(name, common, rare=(), **others):
+    return {"name": name, "kind": "categories", "categories": common, "rare": list(rare), **others}
+
+
+SIZE, COLOURS = numbers("size"), categories("colour", ["blue", "red"])
+DATES = {"name": "a", "kind": "dates", "may_miss": False}
 COLUMNS = {
-    "a name that is none": {"columns": [{"name": {}, "kind": "numbers", "median": 1.0, "may_miss": False}]},
-    "one name twice": {"columns": [{"name": "a", "kind": "numbers", "median": 1.0, "may_miss": False}] * 4},
-    "a median of nothing": {
-        "columns": [{"name": n, "kind": "numbers", "median": "nan", "may_miss": True} for n in "ab"]
-    },
-    "categories that are numbers": {
-        "columns": [{"name": "a", "kind": "categories", "categories": [1, 2, 3], "rare": []}]
-    },
-    "a name without end": {"id_column": "x" * 10**5},
-    "too few columns": {"columns": []},
-    "columns as text": {"columns": "abcd"},
-    "an id that is a list": {"id_column": []},
-    "dates of three parts": {
-        "columns": [{"name": "a", "kind": "dates", "medians": [2026, 5, 1], "may_miss": False}]
-    },
-    "rare categories that are numbers": {
-        "columns": [
-            {"name": "size", "kind": "numbers", "median": 1.0, "may_miss": False},
-            {"name": "colour", "kind": "categories", "categories": ["red"], "rare": [1]},
-        ]
-    },
+    "a name that is none": ([numbers({})], "columns are none"),
+    "one name twice": ([numbers("a")] * 4, "columns are none"),
+    "a median of nothing": ([numbers(name, "nan", True) for name in "ab"], "columns are none"),
+    "categories that are numbers": ([categories("a", [1, 2, 3])], "columns are none"),
+    "rare categories that are numbers": ([SIZE, categories("colour", ["red"], [1])], "columns are none"),
+    "a category twice": ([SIZE, categories("colour", ["red", "red"])], "columns are none"),
+    "a name without end": ([SIZE, categories("c" * 10**5, ["blue", "red"])], "columns are none"),
+    "too few columns": ([], "columns are not those of its networks"),
+    "columns as text": ("abcd", "no whole detector"),
+    "dates of three parts": ([{**DATES, "medians": [2026, 5, 1]}], "columns are none"),
+    "dates of text": ([{**DATES, "medians": list("abcd")}], "no whole detector"),
+    "an unknown kind": ([SIZE, {**COLOURS, "kind": "pickle"}], "no columns of the kind 'pickle'"),
+    "no kind": ([SIZE, {"name": "colour", "categories": ["blue", "red"], "rare": []}], "'kind'"),
+    "an unknown word of a column": ([SIZE, {**COLOURS, "magic": 1}], "its table in config.json"),
+    "a number as text": ([numbers("size", "3.0"), COLOURS], "its table in config.json"),
+    "a truth that is text": ([numbers("size", 3.0, ""), COLOURS], "its table in config.json"),
 }
+TABLES = {
+    "an id that is a list": ({"id_column": []}, "columns are none"),
+    "an id without end": ({"id_column": "x" * 10**5}, "columns are none"),
+    "an id that is a column": ({"id_column": "size"}, "columns are none"),
+    "an unknown word": ({"magic": 1}, "its table in config.json"),
+}
+TABLES |= {name: ({"columns": columns}, message) for name, (columns, message) in COLUMNS.items()}
 
 
-@pytest.mark.parametrize("change", COLUMNS.values(), ids=COLUMNS)
-def test_false_columns_are_refused(table_gate, tmp_path, change):
+@pytest.mark.parametrize(("change", "message"), TABLES.values(), ids=TABLES)
+def test_false_columns_are_refused(table_gate, tmp_path, change, message):
     table_gate.save(tmp_path / "gate")
     own = table_gate.preprocessor_.table
+    assert own.to_config() == {"id_column": None, "columns": [SIZE, COLOURS]}
     assert BayesianVAE.load(tmp_path / "gate", device="cpu").preprocessor_.table == own
     signed(tmp_path / "gate", table={**own.to_config(), **change})
-    with pytest.raises(ArtifactError) as error:
+    with pytest.raises(ArtifactError, match=message) as error:
         BayesianVAE.load(tmp_path / "gate", device="cpu")
     assert "\n" not in str(error.value)
 
