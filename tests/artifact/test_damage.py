@@ -198,7 +198,7 @@ CONFIGS = {
     "an unknown network": (lambda c: c["detector"]["model"]["config"].update(kind="pickle"), "kind='pickle'"),
     "other widths": (
         lambda c: c["detector"]["model"]["config"].update(widths=[3]),
-        "draws are not of this encoder",
+        "draws are not of this decoder",
     ),
     "another latent size": (
         lambda c: c["detector"]["model"]["config"].update(latent_size=2),

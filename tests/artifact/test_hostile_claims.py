@@ -46,14 +46,14 @@ def with_nan(array):
 
 WEIGHT, OWN = "decoder/layers.0.weight", "statistics/typicality"
 CLAIMS = {
-    "terabytes of weights": ({"model": {"widths": [10**9]}}, "draws are not of this encoder"),
+    "terabytes of weights": ({"model": {"widths": [2**39]}}, "draws are not of this decoder"),
     "more weights than numbers can count": (
         {"model": {"widths": [10**19]}},
         "sizes that no machine can hold",
     ),
     "more weights than can be addressed": (
         {"model": {"widths": [2**40, 2**40]}},
-        "sizes that no machine can hold|draws are not of this",
+        "sizes that no machine can hold",
     ),
     "sizes of text": ({"model": {"latent_size": "2"}}, "no whole numbers"),
     "a hidden size that is a list": ({"model": {"hidden": [2]}}, "no whole numbers"),

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dissensus.errors import ArtifactError, brief
+from dissensus.errors import ArtifactError
 from dissensus.likelihood import Proposal
 from dissensus.models import MODELS, GenerativeModel, shapes_of
 from dissensus.posterior import WeightDraws
@@ -81,9 +81,7 @@ def claimed_model(build: Callable[[], GenerativeModel], config: Mapping[str, Any
             model = build()
             shapes_of(model)
     except (OverflowError, RuntimeError, MemoryError) as error:
-        raise ArtifactError(
-            f"it claims a model of sizes that no machine can hold ({brief(error)}): save it anew"
-        ) from error
+        raise ArtifactError("it claims a model of sizes that no machine can hold: save it anew") from error
     if config["model"] in MODELS:
         unknown = set(config["config"]) - set(model.config())
         if unknown:

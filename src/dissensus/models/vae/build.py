@@ -23,6 +23,8 @@ from dissensus.models.vae.model import VAE
 
 __all__ = ["architecture_config", "build_vae", "vae_from_config"]
 
+LARGEST_SIZE = 1 << 40  # of a layer; torch counts weights in 63 bits
+
 
 def build_vae(
     input_shape: Sequence[int],
@@ -159,3 +161,5 @@ def _check_sizes(config: Mapping[str, Any]) -> None:
     hidden = config.get("hidden") or 0
     if any(type(size) is not int or size < 1 for size in sizes) or type(hidden) is not int or hidden < 0:
         raise SettingsError("the model's sizes are no whole numbers of at least 1")
+    if max(*sizes, hidden) > LARGEST_SIZE:
+        raise SettingsError("the model has sizes that no machine can hold")
