@@ -30,8 +30,10 @@ class JSONLimits:
 
 def read_json(path: Path, limits: JSONLimits) -> Any:
     """Return what a JSON file says; raises ValueError if that is too much, before it is parsed or after."""
+    size = path.stat().st_size
+    check_size(size, limits)
     with path.open("rb") as file:
-        content = file.read(limits.size + 1)
+        content = file.read(size)  # no more, should it grow meanwhile
     check_json(content, limits)
     found = json.loads(content.decode("utf-8"))
     _check_nesting(found)
