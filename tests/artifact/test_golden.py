@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, Detector
+from dissensus.errors import ArtifactError
+from dissensus.persistence.files import FORMAT_VERSION
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -21,9 +23,10 @@ def made():
 
 
 @pytest.mark.parametrize("version", sorted(path.name for path in GOLDEN.glob("gate-v*")))
-@pytest.mark.parametrize("kind", ["pictures", "rows", "table", "fused"])
+@pytest.mark.parametrize("kind", ["pictures", "rows", "table", "fused", "dates"])
 def test_an_old_detector_scores_as_it_did(made, version, kind, tmp_path):
-    gate = BayesianVAE.load(GOLDEN / version / kind, device="cpu")
+    gate = Detector.load(GOLDEN / version / kind, device="cpu")
+    assert type(gate) is made.GATES[kind][0]
     expected = json.loads((GOLDEN / version / f"{kind}-expected.json").read_text("utf-8"))
     found = made.answers(gate, made.inputs(kind, tmp_path))
     np.testing.assert_allclose(found["log_likelihoods"], expected["log_likelihoods"], rtol=1e-5)
@@ -36,5 +39,21 @@ def test_an_old_detector_scores_as_it_did(made, version, kind, tmp_path):
     np.testing.assert_array_equal(flagged, np.array(expected["p_values"]) <= gate.false_alarm_rate)
 
 
-def test_there_is_a_golden_detector():
-    assert {path.name for path in GOLDEN.glob("gate-v*")} >= {"gate-v1"}
+def test_there_are_golden_detectors_of_this_format_alone(made):
+    assert {path.name for path in GOLDEN.glob("gate-v*")} == {f"gate-v{FORMAT_VERSION}"}
+    folders = {path.name for path in (GOLDEN / "gate-v2").iterdir() if path.is_dir()}
+    assert folders == set(made.GATES)
+
+
+def test_the_golden_table_has_dates_and_rare_names():
+    config = json.loads((GOLDEN / "gate-v2/dates/config.json").read_text("utf-8"))["detector"]
+    columns = {column["name"]: column for column in config["table"]["columns"]}
+    assert columns["day"]["kind"] == "dates"
+    assert columns["day"]["may_miss"]
+    assert columns["city"]["rare"] == ["Jena", "Ulm"]
+    assert config["kind"] == "Detector"
+
+
+def test_a_detector_is_no_vae_by_name():
+    with pytest.raises(ArtifactError, match=r"load it with Detector\.load"):
+        BayesianVAE.load(GOLDEN / "gate-v2/dates", device="cpu")

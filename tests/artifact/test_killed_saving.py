@@ -56,7 +56,7 @@ def test_a_gate_that_was_moved_aside_is_found_and_brought_back(moved_aside, gate
 
 
 def test_a_failed_save_after_a_death_keeps_the_gate(moved_aside, other, monkeypatch):
-    monkeypatch.setattr("dissensus.artifact.save_tensors", lambda *_: 1 / 0)
+    monkeypatch.setattr("dissensus.persistence.artifact.save_tensors", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         other.save(moved_aside)
     assert BayesianVAE.load(moved_aside, device="cpu")
@@ -94,9 +94,9 @@ def test_a_link_goes_on_naming_the_gate(saved, other, rows):
 
 
 def test_a_gate_that_is_replaced_while_it_is_read_is_read_again(saved, other, rows, monkeypatch):
-    from dissensus import artifact
+    from dissensus.persistence import reading
 
-    check, calls = artifact._check_file, []
+    check, calls = reading._check_file, []
 
     def replaced_in_between(path, digest):
         calls.append(path)
@@ -104,6 +104,6 @@ def test_a_gate_that_is_replaced_while_it_is_read_is_read_again(saved, other, ro
             other.save(saved)
         check(path, digest)
 
-    monkeypatch.setattr(artifact, "_check_file", replaced_in_between)
+    monkeypatch.setattr(reading, "_check_file", replaced_in_between)
     found = BayesianVAE.load(saved, device="cpu").score_samples(rows)
     np.testing.assert_array_equal(found, other.score_samples(rows))

@@ -8,8 +8,8 @@ import pytest
 from safetensors import safe_open
 
 from dissensus import BayesianVAE
-from dissensus.artifact import read_artifact, write_artifact
 from dissensus.models import observation
+from dissensus.persistence import read_artifact, write_artifact
 from dissensus.scores import SCORES
 
 FILES = {"config.json", "draws.safetensors", "calibration.safetensors", "diagnostics.json", "README.md"}
@@ -105,4 +105,9 @@ def test_the_artefact_itself_goes_round(saved, tmp_path):
     assert again.config == artifact.config
     assert again.draws.diagnostics == artifact.draws.diagnostics
     assert set(again.calibration) == set(artifact.calibration)
-    assert set(again.calibration) >= {"scores", "mean", "scale", "score/typical_log_likelihood"}
+    assert set(again.calibration) >= {
+        "statistics/typicality",
+        "mean",
+        "scale",
+        "score/typical_log_likelihood",
+    }

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import BayesianVAE, artifact
+from dissensus import BayesianVAE
 from dissensus.errors import ArtifactError, OutputError
+from dissensus.persistence import artifact, reading
 
 
 @pytest.fixture(scope="module")
@@ -83,9 +84,9 @@ def full(*_, **__):
 @pytest.mark.parametrize(
     "failing",
     [
-        "artifact.save_tensors",
-        "artifact.save_arrays",
-        "artifact.json.dumps",
+        "persistence.artifact.save_tensors",
+        "persistence.artifact.save_arrays",
+        "persistence.artifact.json.dumps",
         "atomic.os.fsync",
         "atomic.tempfile.TemporaryDirectory",
     ],
@@ -134,14 +135,14 @@ def test_what_a_process_that_died_after_the_moves_left_is_no_obstacle(saved, oth
 
 
 def test_a_detector_replaced_while_it_is_read_is_read_anew(saved, other, rows, monkeypatch):
-    load = artifact.load_tensors
+    load = reading.load_tensors
 
     def replaced_first(*arguments, **options):
-        monkeypatch.setattr(artifact, "load_tensors", load)
+        monkeypatch.setattr(reading, "load_tensors", load)
         other.save(saved)
         return load(*arguments, **options)
 
-    monkeypatch.setattr(artifact, "load_tensors", replaced_first)
+    monkeypatch.setattr(reading, "load_tensors", replaced_first)
     np.testing.assert_allclose(
         BayesianVAE.load(saved).score_samples(rows), other.score_samples(rows), rtol=1e-6
     )
@@ -160,6 +161,6 @@ def test_an_interruption_while_writing_leaves_nothing_behind(gate, tmp_path, mon
 def test_the_configuration_is_plain_json(saved):
     config = json.loads((saved / "config.json").read_text("utf-8"))
     assert config["format"] == "dissensus-gate"
-    assert config["format_version"] == 1
+    assert config["format_version"] == 2
     assert config["detector"]["settings"]["statistic"] == "typicality"
     assert set(config["files"]) == {"draws.safetensors", "calibration.safetensors", "diagnostics.json"}

@@ -104,7 +104,7 @@ def test_a_checkpoint_has_one_run(fit, start, images_file, tmp_path):
 
 
 def test_other_writers_of_a_gate_are_refused_too(dissensus, fit, start, images_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("dissensus.artifact.PATIENCE", 0.0)
+    monkeypatch.setattr("dissensus.persistence.artifact.PATIENCE", 0.0)
     gate = tmp_path / "gate"
     assert fit(images_file, gate).code == 0
     before = (gate / "config.json").read_bytes()
@@ -120,7 +120,7 @@ def test_other_writers_of_a_gate_are_refused_too(dissensus, fit, start, images_f
 
 
 def test_a_save_waits_for_another_save(fit, start, images_file, tmp_path, monkeypatch):
-    monkeypatch.setattr("dissensus.artifact.PATIENCE", 600.0)
+    monkeypatch.setattr("dissensus.persistence.artifact.PATIENCE", 600.0)
     waiting, sleep = threading.Event(), time.sleep
     monkeypatch.setattr(time, "sleep", lambda seconds: waiting.set() or sleep(seconds))
     gate = tmp_path / "gate"

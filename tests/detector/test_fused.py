@@ -224,7 +224,7 @@ FALSE = {
     "a part that was not learnt": (lambda c: fused(c)["statistics"].append("std"), "state is of a fusion"),
     "a leader that is no part": (lambda c: fused(c).update(leading=["std"]), "leading"),
     "another depth": (lambda c: fused(c).update(depth="gaussian"), "not the state of this fusion's depth"),
-    "no word of what is fused": (lambda c: c["score"].pop("config"), "no whole detector"),
+    "no word of what is fused": (lambda c: c["score"].pop("config"), "score lacks 'config'"),
     "another statistic": (lambda c: c["settings"].update(statistic="whitened"), "not the name of its score"),
     "another score": (whitened, "not the state of whitened"),
 }

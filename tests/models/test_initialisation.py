@@ -90,3 +90,12 @@ def test_signal_neither_vanishes_nor_explodes():
     logits = vae.decode(torch.randn(16, vae.latent_size, generator=seeded()))
     for value in (mean, log_std, logits):
         assert 0.05 < value.square().mean().sqrt().item() < 5
+
+
+def test_nothing_is_drawn_for_sizes_that_are_only_claimed():
+    generator = seeded()
+    before = generator.get_state()
+    with torch.device("meta"):
+        vae = build_vae((3,), widths=(2**39,), latent_size=1, generator=generator)
+    assert torch.equal(generator.get_state(), before)
+    assert all(parameter.is_meta for parameter in vae.parameters())

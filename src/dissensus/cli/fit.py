@@ -145,7 +145,7 @@ def fit(
 
 def check_output(folder: Path) -> None:
     """Refuses a place that a gate could not be saved in, before any work is done."""
-    from dissensus.artifact import is_replaceable
+    from dissensus.persistence import is_replaceable
 
     if str(folder) == STDOUT:
         raise SettingsError("a gate is a folder, which cannot go to stdout: name a folder")
@@ -159,7 +159,7 @@ def check_output(folder: Path) -> None:
 
 def claim_output(folder: Path) -> Claim:
     """The gate's folder is ours until the command ends; refused if another process is writing to it."""
-    from dissensus.artifact import claim_folder
+    from dissensus.persistence import claim_folder
 
     return claim_folder(folder)
 

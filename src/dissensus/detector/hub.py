@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-from dissensus.artifact import CARD, CONFIG, OTHERS
 from dissensus.errors import ArtifactError, SettingsError, brief
+from dissensus.persistence import CARD, CONFIG, OTHERS
 
 __all__ = ["fetched", "upload"]
 

@@ -8,7 +8,6 @@ from typing import Any, Self, cast
 
 from sklearn.utils.validation import check_is_fitted
 
-from dissensus.artifact import read_artifact, write_artifact
 from dissensus.detector.calibrating import warn_if_mute
 from dissensus.detector.hub import fetched, upload
 from dissensus.detector.saving import kind_of, restored, to_artifact
@@ -16,6 +15,7 @@ from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.models import MODELS, GenerativeModel, ObservationModel, OwnModels, model_from_config
+from dissensus.persistence import read_artifact, write_artifact
 
 __all__ = ["Keeping"]
 

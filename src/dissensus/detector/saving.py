@@ -6,17 +6,22 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from dissensus.artifact import Artifact
 from dissensus.detector.card import model_card
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
-from dissensus.detector.trust import check_calibration, check_claims, check_model
+from dissensus.detector.trust import (
+    check_arrays,
+    check_calibration,
+    check_claims,
+    check_keys,
+    check_model,
+    claimed_model,
+)
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples, first_codes
 from dissensus.inputs import Preprocessor, restore_preprocessor
@@ -29,15 +34,18 @@ from dissensus.models import (
     observation_to_config,
 )
 from dissensus.models.inputs import to_tensor
+from dissensus.persistence import Artifact
 from dissensus.posterior import WeightDraws
-from dissensus.scores import Score, is_built_in
+from dissensus.scores import SCORES, Score, is_built_in, made_up
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
 __all__ = ["kind_of", "restored", "to_artifact"]
 
-_NOT_SAVED = ("device", "encoder", "decoder", "model")
+_AS_FITTED = ("samples", "proposal")
+"""Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
+_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model")
 """Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
@@ -87,20 +95,28 @@ def restored(
     statistic: OwnScores,
     own: Mapping[str, Any],
 ) -> Detector:
-    """The inverse of :func:`to_artifact`; raises anything at all on what is none."""
+    """The inverse of :func:`to_artifact`; raises anything at all on what is none.
+
+    Nothing is believed before it is borne out: the model takes no memory until the draws fill it, and runs no
+    inputs until the arrays are of them.
+    """
     config, arrays, draws = artifact.config, artifact.calibration, artifact.draws
+    check_keys(config["settings"], _settings_of(kind), "settings")
     check_claims(config, draws)
-    with torch.device("meta"):  # a claim takes no memory until the draws bear it out
-        check_model(kind._saved_model(config["model"], own), draws)
-    model = kind._saved_model(config["model"], own)
-    check_model(model, draws)
+    claimed = claimed_model(lambda: kind._saved_model(config["model"], own), config["model"])
+    check_model(claimed, draws)
     score = score_from_config(config["score"], statistic)
     arguments = _arguments(config, score, own)
-    channels, *sides = model.input_shape  # of rows: their length, and no sides
+    channels, *sides = claimed.input_shape  # of rows: their length, and no sides
     preprocessor = restore_preprocessor(config, arrays, (*sides, channels), resize=arguments["resize"])
+    check_arrays(arrays, preprocessor.arrays())
+    model = kind._saved_model(config["model"], own)
+    check_model(model, draws)
     available = available_statistics(model, preprocessor.shape, several=several_in_a_chain(model, draws))
+    score = restored_score(score, _below("score/", arrays), available, draws=len(draws))
     calibration = _below("statistics/", arrays)
-    check_calibration(calibration, score.name)
+    parts = score.parts(made_up(score, draws=len(draws), inputs=1))
+    check_calibration(calibration, score.name, {score.name, *SCORES, *available.names, *parts})
     asked: dict[str, Any] = {"samples": config["samples"], "seed": config["seed"]}
     detector = kind(**arguments, device=device, **kind._own_arguments(model, own))
     detector._check()
@@ -113,7 +129,7 @@ def restored(
             samples=config["samples"],
             proposal=config["proposal"],
             one_a_call=needs_one_a_call(preprocessor, model, draws, **asked, device=find_device(device)),
-            score=restored_score(score, _below("score/", arrays), available, draws=len(draws)),
+            score=score,
             calibration=calibration,
             examples=_examples(arrays, preprocessor, model, draws),
             rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
@@ -126,19 +142,23 @@ def restored(
 def _settings(detector: Detector) -> dict[str, Any]:
     """The constructor's arguments that mean something on another machine, as JSON values."""
     settings = detector.get_params(deep=False)
-    # What a person has set since the fit waits for another one.
-    settings |= {"random_state": detector.seed_, "samples": detector.learnt_.samples}
     by_name = isinstance(detector.statistic, str) and is_built_in(detector.score_)
     settings["statistic"] = detector.statistic_ if by_name else None
     settings["posterior"] = posterior_to_config(detector.posterior)
     if isinstance(settings.get("observation"), ObservationModel):
         settings["observation"] = observation_to_config(settings["observation"])
-    return {name: value for name, value in settings.items() if name not in _NOT_SAVED}
+    return {name: settings[name] for name in _settings_of(type(detector))}
+
+
+def _settings_of(kind: type[Detector]) -> list[str]:
+    """The names of the constructor's arguments that are saved as such."""
+    return [name for name in kind._get_param_names() if name not in _NOT_SAVED]
 
 
 def _arguments(config: Mapping[str, Any], score: Score, own: Mapping[str, Any]) -> dict[str, Any]:
     """The inverse of :func:`_settings`."""
-    settings = dict(config["settings"])
+    settings = {**config["settings"], "random_state": config["seed"]}
+    settings |= {name: config[name] for name in _AS_FITTED}
     for pair in {"widths", "resize"} & set(settings):
         settings[pair] = None if settings[pair] is None else tuple(settings[pair])
     if isinstance(settings.get("observation"), dict):

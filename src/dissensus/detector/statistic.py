@@ -95,6 +95,11 @@ def restored_score(own: Score, state: Mapping[str, Any], available: Available, *
     """Return the score with what it has learnt, shown to work for so many draws."""
     check_available(own, available)
     own.restore(state)
+    unknown = set(state) ^ set(own.state())
+    if unknown:
+        raise ArtifactError(
+            f"what its score has learnt lacks or has an array {str(min(unknown))[:99]!r}: save it anew"
+        )
     scored(own, made_up(own, draws=draws, inputs=1))
     return own
 

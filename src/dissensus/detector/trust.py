@@ -1,13 +1,13 @@
 """A saved detector's claims, checked before memory or time is spent on them.
 
 Its digests are right if whoever wrote it wanted them to be: what it says is believed only as far as its own
-weights bear it out.
+weights bear it out, and what it says beside that is refused, for nobody could tell what it was meant to do.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, get_args
 
 import numpy as np
@@ -19,8 +19,23 @@ from dissensus.likelihood import Proposal
 from dissensus.models import MODELS, GenerativeModel, shapes_of
 from dissensus.posterior import WeightDraws
 
-__all__ = ["check_calibration", "check_claims", "check_model"]
+__all__ = ["check_arrays", "check_calibration", "check_claims", "check_keys", "check_model", "claimed_model"]
 
+PARTS = (
+    "kind",
+    "input",
+    "preprocessing",
+    "table",
+    "fitted_rows",
+    "settings",
+    "score",
+    "model",
+    "seed",
+    "samples",
+    "proposal",
+    "noise_floor",
+)
+"""Of the description of a detector."""
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -28,25 +43,52 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
-    if math.prod(_sizes(config["input"]["shape"])) > LARGEST_INPUT:
-        raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save it anew")
-    samples = config["samples"]
-    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
-        raise ArtifactError(
-            f"it claims {str(samples)[:20]} samples an input, not 1 to {MOST_SAMPLES}: save it anew"
-        )
-    if config["proposal"] not in get_args(Proposal):
-        raise ArtifactError("its proposal is not known here: upgrade dissensus")
-    if type(config["seed"]) is not int or not isinstance(config["noise_floor"], int | float):
-        raise ArtifactError("its seed or noise_floor is no number: save it anew")
-    resize = config["settings"]["resize"]
-    if resize is not None and (len(resize) != 2 or math.prod(_sizes(resize)) > LARGEST_INPUT):
-        raise ArtifactError("it claims to bring pictures to a size that is none: save it anew")
+    check_keys(config, PARTS, "description")
+    for part, names in (
+        ("score", ("score", "config")),
+        ("model", ("model", "config")),
+        ("fitted_rows", ("train", "validation", "calibration")),
+    ):
+        check_keys(config[part], names, part)
+    _check_size(config["input"]["shape"])
+    _check_numbers(config)
     _check_counts(draws)
+    if config["model"]["model"] not in MODELS:
+        return  # what code of a person's own makes of its sizes is its own affair
     # Every layer has a weight of its own: a longer description could not be told from an endless one.
     tensors = sum(len(part.stacks) for part in draws.parts.values())
-    if config["model"]["model"] in MODELS and _values(config["model"]) > tensors + MOST_SETTINGS:
+    if _values(config["model"]["config"]) > tensors + MOST_SETTINGS:
         raise ArtifactError("the draws are not of this model: it has more layers than they")
+    _check_size(config["model"]["config"]["input_shape"])
+
+
+def check_keys(values: object, known: Collection[str], what: str) -> None:
+    """Refuses a part of the configuration that has other keys than these: more, or fewer."""
+    if not isinstance(values, Mapping):
+        raise ArtifactError(f"its {what} is no mapping: save it anew")
+    for wrong, verb in ((set(values) - set(known), "has"), (set(known) - set(values), "lacks")):
+        if wrong:
+            raise ArtifactError(
+                f"its {what} {verb} {str(min(wrong))[:99]!r}, which "
+                f"{'no detector has' if verb == 'has' else 'every detector has'}: save it anew"
+            )
+
+
+def claimed_model(build: Callable[[], GenerativeModel], config: Mapping[str, Any]) -> GenerativeModel:
+    """Return the model that a configuration describes on torch's meta device, where sizes take no memory."""
+    try:
+        with torch.device("meta"):
+            model = build()
+            shapes_of(model)
+    except (OverflowError, RuntimeError, MemoryError) as error:
+        raise ArtifactError("it claims a model of sizes that no machine can hold: save it anew") from error
+    if config["model"] in MODELS:
+        unknown = set(config["config"]) - set(model.config())
+        if unknown:
+            raise ArtifactError(
+                f"its model has {str(min(unknown))[:99]!r}, which no such model has: save it anew"
+            )
+    return model
 
 
 def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
@@ -54,19 +96,55 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
     _check_shapes(draws, shapes_of(model))
 
 
-def check_calibration(calibration: Mapping[str, NDArray[Any]], own: str) -> None:
+def check_arrays(names: Collection[str], preprocessor: Collection[str]) -> None:
+    """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
+    known = {*preprocessor, "examples/inputs", "examples/codes"}
+    for name in sorted(names):
+        if name not in known and not name.startswith(("score/", "statistics/")):
+            raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save it anew")
+
+
+def check_calibration(calibration: Mapping[str, NDArray[Any]], own: str, known: Collection[str]) -> None:
     """Refuses statistics of calibration inputs that no fit could have left."""
-    if any(values.ndim != 1 for values in calibration.values()):
-        raise ArtifactError("its calibration statistics are no lists of numbers: save it anew")
     scores = calibration.get(own)
-    if scores is None or scores.dtype != np.float64 or not len(scores) or np.isnan(scores).any():
+    if scores is None or scores.dtype != np.float64 or not scores.size or np.isnan(scores).any():
         raise ArtifactError("its calibration scores are no list of numbers: save it anew")
+    for name, values in calibration.items():
+        if name not in known:
+            raise ArtifactError(f"it has a statistic {name[:99]!r}, which is not known here: save it anew")
+        if values.ndim != 1 or values.dtype != np.float64 or len(values) != len(scores):
+            raise ArtifactError(
+                f"its calibration statistic {name!r} is no list of {len(scores)} numbers: save it anew"
+            )
 
 
-def _sizes(sizes: Sequence[object]) -> list[int]:
-    if len(sizes) > MOST_AXES or any(type(size) is not int or size < 1 for size in sizes):
+def _check_size(shape: object) -> None:
+    """Of an input, or of what pictures are brought to."""
+    if not isinstance(shape, list) or not 0 < len(shape) <= MOST_AXES:
         raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
-    return [int(str(size)) for size in sizes]
+    if any(type(size) is not int or size < 1 for size in shape):
+        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
+    if math.prod(shape) > LARGEST_INPUT:
+        raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save it anew")
+
+
+def _check_numbers(config: Mapping[str, Any]) -> None:
+    samples, seed, floor = (config[name] for name in ("samples", "seed", "noise_floor"))
+    if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
+        raise ArtifactError(
+            f"it claims {str(samples)[:20]} samples an input, not 1 to {MOST_SAMPLES}: save it anew"
+        )
+    if config["proposal"] not in get_args(Proposal):
+        raise ArtifactError("its proposal is not known here: upgrade dissensus")
+    if type(seed) is not int or type(floor) not in (int, float):
+        raise ArtifactError("its seed or noise_floor is no number: save it anew")
+    if any(type(count) is not int or count < 0 for count in config["fitted_rows"].values()):
+        raise ArtifactError("its fitted_rows are no whole numbers: save it anew")
+    resize = config["settings"]["resize"]
+    if resize is not None:
+        _check_size(resize)
+        if len(resize) != 2:
+            raise ArtifactError("it claims to bring pictures to a size that is none: save it anew")
 
 
 def _values(value: object) -> int:

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.errors import ArtifactError
 from dissensus.inputs.cells import (
     all_numbers,
     category_of,
@@ -68,6 +69,8 @@ class Remarks:
 class Column(ABC):
     """The rule for one column."""
 
+    kind: ClassVar[str]
+    """How it is called in a file."""
     name: str
 
     @property
@@ -93,6 +96,7 @@ class Column(ABC):
 class NumberColumn(Column):
     """A column of numbers; where some were missing in training, a second 0/1 column says which."""
 
+    kind: ClassVar[str] = "numbers"
     name: str
     median: float
     """Of the training rows; stands in for missing values."""
@@ -115,7 +119,7 @@ class NumberColumn(Column):
 
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
-        return {"name": self.name, "median": self.median, "may_miss": self.may_miss}
+        return {"name": self.name, "kind": self.kind, "median": self.median, "may_miss": self.may_miss}
 
     @property
     def is_sound(self) -> bool:
@@ -132,6 +136,7 @@ class DateColumn(Column):
 
     PARTS: ClassVar[tuple[str, ...]] = ("year", "month", "weekday", "hour")
 
+    kind: ClassVar[str] = "dates"
     name: str
     medians: tuple[float, ...]
     """Of each part, of the training rows; they stand in for missing dates."""
@@ -158,7 +163,8 @@ class DateColumn(Column):
 
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
-        return {"name": self.name, "medians": list(self.medians), "may_miss": self.may_miss}
+        medians = list(self.medians)
+        return {"name": self.name, "kind": self.kind, "medians": medians, "may_miss": self.may_miss}
 
     @property
     def is_sound(self) -> bool:
@@ -170,6 +176,7 @@ class DateColumn(Column):
 class CategoryColumn(Column):
     """A column of names: a 0/1 column for each common one, one for all rare ones, one for those unseen."""
 
+    kind: ClassVar[str] = "categories"
     name: str
     categories: tuple[str, ...]
     """In alphabetical order; "" is the missing one, if any was missing in training."""
@@ -199,24 +206,28 @@ class CategoryColumn(Column):
         return encoded
 
     def to_config(self) -> dict[str, Any]:
-        """JSON values; of a column without rare names, no list of them."""
-        config = {"name": self.name, "categories": list(self.categories)}
-        return config | ({"rare": list(self.rare)} if self.rare else {})
+        """JSON values."""
+        names = {"categories": list(self.categories), "rare": list(self.rare)}
+        return {"name": self.name, "kind": self.kind, **names}
 
     @property
     def is_sound(self) -> bool:
-        """Whether its names are texts, of a length that is worth keeping."""
-        return all(isinstance(n, str) and len(n) <= LONGEST_NAME for n in (*self.categories, *self.rare))
+        """Whether its names are texts, each there once, of a length that is worth keeping."""
+        names = (*self.categories, *self.rare)
+        sound = all(isinstance(name, str) and len(name) <= LONGEST_NAME for name in names)
+        return sound and len(set(names)) == len(names)
 
 
 def column_from_config(config: Mapping[str, Any]) -> Column:
     """The inverse of :meth:`Column.to_config`."""
-    if "median" in config:
-        return NumberColumn(config["name"], float(config["median"]), bool(config["may_miss"]))
-    if "medians" in config:
-        medians = tuple(float(median) for median in config["medians"])
-        return DateColumn(config["name"], medians, bool(config["may_miss"]))
-    return CategoryColumn(config["name"], tuple(config["categories"]), tuple(config.get("rare", ())))
+    name, kind = config["name"], config["kind"]
+    if kind == NumberColumn.kind:
+        return NumberColumn(name, float(config["median"]), bool(config["may_miss"]))
+    if kind == DateColumn.kind:
+        return DateColumn(name, tuple(map(float, config["medians"])), bool(config["may_miss"]))
+    if kind == CategoryColumn.kind:
+        return CategoryColumn(name, tuple(config["categories"]), tuple(config["rare"]))
+    raise ArtifactError(f"there are no columns of the kind {str(kind)[:99]!r} here: upgrade dissensus")
 
 
 def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:

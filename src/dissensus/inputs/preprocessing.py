@@ -57,9 +57,9 @@ def restore_preprocessor(
     What no fit could have left is an ArtifactError.
     """
     pictured = len(shape) == 3
-    if pictured == ("mean" in arrays):
+    if pictured == bool({"mean", "scale"} & set(arrays)):
         raise ArtifactError("its scales belong to another kind of input: save it anew")
-    described = config.get("table")
+    described = config["table"]
     table = None if described is None else TableEncoder.from_config(described)
     if table is not None and (len(table.features),) != shape:
         raise ArtifactError("its columns are not those of its networks: save it anew")
@@ -71,8 +71,14 @@ def restore_preprocessor(
         if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):
             raise ArtifactError("its means or scales are not those of its columns: save it anew")
         found = RowPreprocessor(Standardiser(mean, scale), table, resize)
-    if any(config["input"][part] != found.contract()[part] for part in ("kind", "shape")):
-        raise ArtifactError("its input contract is not that of its networks: save it anew")
+    # What else they say, or say otherwise, would not be done.
+    own = found.config()
+    different = [part for part in own if config[part] != own[part]]
+    if different:
+        raise ArtifactError(
+            f"its {' and '.join(different)} in config.json are not what its networks and arrays make of "
+            "inputs: save it anew"
+        )
     return found
 
 

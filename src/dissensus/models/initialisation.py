@@ -29,8 +29,11 @@ def initialise(module: nn.Module, generator: torch.Generator) -> None:
     - Parameters without a ``reset_parameters`` keep their values: their scale means something only to their
       author. Chains then start alike in those and are told apart by the sampler's noise.
 
-    So networks brought by a user keep the weights they came with until this is called on them.
+    So networks brought by a user keep the weights they came with until this is called on them. On torch's
+    meta device nothing is drawn: there sizes are claims, which may be larger than any memory.
     """
+    if any(parameter.is_meta for parameter in module.parameters()):
+        return
     layers = list(module.modules())
     output = next((layer for layer in reversed(layers) if isinstance(layer, _WEIGHTED)), None)
     for layer in layers:

@@ -22,7 +22,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.posterior.part import Part
-from dissensus.posterior.rules import SGHMC
 
 __all__ = ["MERGED", "Diagnostics", "EpochReport", "Restart", "SamplerHealth", "sampler_health", "split_rhat"]
 
@@ -44,11 +43,6 @@ class SamplerHealth:
     right_temperature: float
     """What the kinetic temperature is for the part's rule when all is well."""
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> SamplerHealth:
-        """From plain numbers; in files that do not say which temperature is right it is SGHMC's."""
-        return cls(**{"right_temperature": SGHMC().right_temperature, **data})
-
 
 @dataclass(frozen=True)
 class EpochReport:
@@ -69,7 +63,7 @@ class EpochReport:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> EpochReport:
         """The inverse of :meth:`to_dict`."""
-        health = {name: SamplerHealth.from_dict(h) for name, h in data["health"].items()}
+        health = {name: SamplerHealth(**h) for name, h in data["health"].items()}
         return cls(**{**data, "health": health})
 
 
@@ -135,8 +129,8 @@ class Diagnostics:
         return {
             "reports": [report.to_dict() for report in self.reports],
             "rhat": {str(epoch): value for epoch, value in self.rhat.items()},
-            **({"tuned": {str(c): dict(t) for c, t in self.tuned.items()}} if self.tuned else {}),
-            **({"restarts": [restart.to_dict() for restart in self.restarts]} if self.restarts else {}),
+            "tuned": {str(chain): dict(found) for chain, found in self.tuned.items()},
+            "restarts": [restart.to_dict() for restart in self.restarts],
         }
 
     @classmethod
@@ -144,8 +138,8 @@ class Diagnostics:
         """The inverse of :meth:`to_dict`."""
         reports = tuple(EpochReport.from_dict(report) for report in data["reports"])
         rhat = {int(epoch): value for epoch, value in data["rhat"].items()}
-        tuned = {int(chain): dict(found) for chain, found in data.get("tuned", {}).items()}
-        restarts = tuple(Restart.from_dict(restart) for restart in data.get("restarts", ()))
+        tuned = {int(chain): dict(found) for chain, found in data["tuned"].items()}
+        restarts = tuple(Restart.from_dict(restart) for restart in data["restarts"])
         return cls(reports, rhat, tuned, restarts)
 
 

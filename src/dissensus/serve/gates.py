@@ -12,11 +12,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dissensus.artifact import CONFIG, OTHERS
 from dissensus.detector import BayesianVAE
 from dissensus.detector.asking import Decisions
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
+from dissensus.persistence import CONFIG, OTHERS
 from dissensus.scores import Score
 from dissensus.serve.batching import GRAIN, Batcher
 from dissensus.serve.facts import gate_columns, gate_facts, gate_kind

@@ -23,6 +23,8 @@ from dissensus.models.vae.model import VAE
 
 __all__ = ["architecture_config", "build_vae", "vae_from_config"]
 
+LARGEST_SIZE = 1 << 40  # of a layer; torch counts weights in 63 bits
+
 
 def build_vae(
     input_shape: Sequence[int],
@@ -135,9 +137,7 @@ def vae_from_config(
             raise SettingsError(
                 "this model was made of custom networks, which are not saved: pass encoder= and decoder=."
             )
-        return VAE(
-            encoder, decoder, model, config["input_shape"], config["latent_size"], clip=config.get("clip")
-        )
+        return VAE(encoder, decoder, model, config["input_shape"], config["latent_size"], clip=config["clip"])
     if encoder is not None or decoder is not None:
         raise SettingsError(f"this model's networks are of kind {kind!r}: leave encoder= and decoder= out.")
     return build_vae(
@@ -146,7 +146,7 @@ def vae_from_config(
         observation=model,
         widths=config["widths"],
         hidden=config.get("hidden"),
-        clip=config.get("clip"),
+        clip=config["clip"],
         generator=torch.Generator().manual_seed(0),
     )
 
@@ -158,5 +158,8 @@ def _check_kind(kind: object) -> None:
 
 def _check_sizes(config: Mapping[str, Any]) -> None:
     sizes = [*config["input_shape"], config["latent_size"], *(config.get("widths") or [1])]
-    if any(type(size) is not int or size < 1 for size in (*sizes, (config.get("hidden") or 0) + 1)):
+    hidden = config.get("hidden") or 0
+    if any(type(size) is not int or size < 1 for size in sizes) or type(hidden) is not int or hidden < 0:
         raise SettingsError("the model's sizes are no whole numbers of at least 1")
+    if max(*sizes, hidden) > LARGEST_SIZE:
+        raise SettingsError("the model has sizes that no machine can hold")
