@@ -137,11 +137,11 @@ def _streamed(gate: BayesianVAE, source: Any) -> list[float]:
 
 
 def _calibration(gate: BayesianVAE, source: Any) -> NDArray[np.float64]:
-    before = gate.calibration_statistics_, gate.calibration_scores_
+    before = gate.learnt_
     try:
         return gate.recalibrate(source).calibration_scores_
     finally:
-        gate.calibration_statistics_, gate.calibration_scores_ = before
+        gate.learnt_ = before
 
 
 def _served(scratch: Path, kind: str, **body: Any) -> list[float]:

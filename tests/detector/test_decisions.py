@@ -1,6 +1,7 @@
 """What a fitted detector decides by: a rate, a false discovery rate, a batch, a stream, new calibration."""
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def test_an_impossible_rate_is_refused_when_it_is_used(gate, rows):
 
 def test_the_rate_comes_with_its_interval(gate):
     assert gate.false_alarm_interval_ == false_alarm_interval(15, 0.2)
-    gate.calibration_scores_ = np.arange(1000.0)
+    gate.learnt_ = replace(gate.learnt_, calibration={gate.statistic_: np.arange(1000.0)})
     assert gate.false_alarm_interval_ == false_alarm_interval(1000, 0.2)
 
 

@@ -47,7 +47,7 @@ def test_loading_without_them_says_so(quick, rows, tmp_path):
         ArtifactError, match="made of custom networks, which are not saved: pass encoder= and decoder="
     ):
         BayesianVAE.load(tmp_path / "gate")
-    with pytest.raises(ArtifactError, match="encoder and decoder belong together"):
+    with pytest.raises(SettingsError, match="encoder and decoder belong together"):
         BayesianVAE.load(tmp_path / "gate", encoder=encoder)
 
 

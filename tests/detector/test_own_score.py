@@ -129,10 +129,10 @@ def test_only_what_the_score_requires_is_measured(quick, pictures, monkeypatch):
 
     lead, far = (quick(statistic=own).fit(pictures) for own in (Lead(), Distance()))
     asked.clear()
-    monkeypatch.setattr(measuring, "image_statistics", images)
+    monkeypatch.setattr(type(lead.preprocessor_), "statistics", images)
     lead.score_samples(pictures)
     assert asked == []
-    monkeypatch.setattr(far, "_likelihoods", matrix)
+    monkeypatch.setattr(measuring, "likelihoods", matrix)
     seen = []
     far.decide(pictures, on_progress=lambda *report: seen.append(report))
     assert asked == [["latent-norm"]]
@@ -359,7 +359,7 @@ def test_what_cannot_work_is_refused_before_training(quick, rows, statistic, sai
     def trained(*_, **__):
         raise AssertionError("it was trained")
 
-    monkeypatch.setattr("dissensus.detector.estimator.sample_posterior", trained)
+    monkeypatch.setattr("dissensus.detector.fitting.sample_posterior", trained)
     with pytest.raises(SettingsError, match=said) as error:
         quick(statistic=statistic).fit(rows)
     assert "\n" not in str(error.value)

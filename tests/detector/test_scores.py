@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -123,8 +124,8 @@ class Infinite(Score):
 def test_infinite_scores_are_decided_not_lost(row_gate, rows, threshold):
     gate = clone(row_gate)
     gate.__dict__.update(row_gate.__dict__)
-    gate.score_ = Infinite()
-    gate.calibration_scores_ = np.full(100, threshold)
+    calibration = {"infinite": np.full(100, threshold)}
+    gate.learnt_ = replace(row_gate.learnt_, score=Infinite(), calibration=calibration)
     decision = gate.decision_function(rows[:3])
     assert not np.isnan(decision).any()
     np.testing.assert_array_equal(decision < 0, gate.predict(rows[:3]) == -1)

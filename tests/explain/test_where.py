@@ -89,7 +89,7 @@ def test_the_map_against_one_draw_at_a_time(variant, channels):
     data = random.normal(size=(40, 5)) if not channels else random.random((40, 8, 9, channels))
     settings = {"widths": (8,), "latent_size": 2, "epochs": 3, "draws": 4, "samples": 2}
     gate = BayesianVAE(variant=variant, **settings, false_alarm_rate=0.5, device="cpu").fit(data)
-    inputs = to_tensor(gate._standardised(data[:35].astype(np.float32 if channels else np.float64)))
+    inputs = to_tensor(gate.preprocessor_.transform(data[:35].astype(np.float32 if channels else np.float64)))
     seen = views(gate.vae_, gate.draws_, inputs, reconstructions=3)
     vae, draws = gate.vae_, gate.draws_
     terms, means = [], []

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from dissensus.detector.estimator import Decisions
+from dissensus.detector.asking import Decisions
 from dissensus.serve import batching
 from dissensus.serve.batching import Batcher
 from dissensus.serve.refusals import Overloaded, Refusal

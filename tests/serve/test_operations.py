@@ -12,7 +12,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from dissensus.decisions import DriftMonitor
-from dissensus.detector.estimator import Decisions
+from dissensus.detector.asking import Decisions
 from dissensus.serve import traffic as traffic_module
 from dissensus.serve import webhook as webhook_module
 from dissensus.serve.logs import _OTHERS, _QUIET, set_up_logs

@@ -11,7 +11,7 @@ from torch import nn
 
 from dissensus.defaults import STATISTIC
 from dissensus.detector.estimator import Detector
-from dissensus.detector.posterior import Posterior, check_posterior
+from dissensus.detector.posterior import Posterior
 from dissensus.detector.settings import check_count, check_settings
 from dissensus.detector.statistic import OwnScores, Statistic
 from dissensus.errors import SettingsError
@@ -34,6 +34,8 @@ from dissensus.posterior import SGHMC, Adam, GammaHyperprior, SamplingSettings
 from dissensus.seeding import torch_stream
 
 __all__ = ["BayesianVAE"]
+
+TOGETHER = "encoder and decoder belong together: pass both or none"
 
 
 class BayesianVAE(Detector):
@@ -160,7 +162,9 @@ resize, examples, device, random_state
         These are ``encoder`` and ``decoder``, an ``observation`` model and a ``statistic``, as objects or, of
         the last two, as classes.
         """
-        networks = None if encoder is None and decoder is None else (encoder, decoder)
+        if (encoder is None) != (decoder is None):
+            raise SettingsError(TOGETHER)
+        networks = None if encoder is None else (encoder, decoder)
         return cls._loaded(
             folder,
             device=device,
@@ -174,12 +178,11 @@ resize, examples, device, random_state
         if self.latent_size is not None:
             check_count("latent_size", self.latent_size)
         if (self.encoder is None) != (self.decoder is None):
-            raise SettingsError("encoder and decoder belong together: pass both or none")
+            raise SettingsError(TOGETHER)
         if self.encoder is not None and self.latent_size is None:
             raise SettingsError("latent_size must be given with networks of your own")
         check_observation(self.observation)
         check_settings(self)
-        check_posterior(self)
 
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> VAE:
         own = default_observation(shape) if self.observation == "auto" else observation(self.observation)

@@ -26,7 +26,7 @@ def together(
     return {name: np.concatenate([old[name], values]) for name, values in new.items() if name in old}
 
 
-def warn_if_mute(gate: Detector) -> None:
+def warn_if_mute(gate: Detector, *, stacklevel: int = 3) -> None:
     """Warns whoever called the detector's method where its false-alarm rate allows no alarm at all."""
     rate, size = gate.false_alarm_rate, len(gate.calibration_scores_)
     if allowed_alarms(size, rate) == 0:
@@ -36,5 +36,5 @@ def warn_if_mute(gate: Detector) -> None:
             f"be flagged: fit on at least {rows_for_calibration(least)} rows, recalibrate with {least}, or "
             "ask for a higher rate",
             CalibrationWarning,
-            stacklevel=3,
+            stacklevel=stacklevel,
         )

@@ -150,6 +150,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         is refused at once.
         """
         self._check()
+        check_posterior(self)
         plan = Plan(
             self._build,
             lambda rows: sampling_settings(self, rows),
@@ -185,7 +186,6 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         """Refuses settings that cannot work, as far as that is known before the inputs are seen."""
         check_settings(self)
         check_model(self.model)
-        check_posterior(self)
 
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
