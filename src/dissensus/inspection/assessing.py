@@ -136,6 +136,7 @@ def _settings(gate: Detector) -> dict[str, Any]:
         **{name.rstrip("_"): np.asarray(getattr(gate, name)).tolist() for name in names},
         "posterior": posterior_in_words(gate.posterior),
         **about_model(gate),
+        "explained_by": gate.model_.explained_by,
         "input_shape": list(gate.preprocessor_.shape),
         "seed": gate.seed_,
     }

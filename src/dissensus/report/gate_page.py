@@ -58,6 +58,7 @@ def gate_page(assessment: Assessment) -> str:
         distributions=[score_figure(a), p_value_figure(a)],
         calibration=f"{len(a.calibration_scores):,}",
         pictured=len(a.settings["input_shape"]) > 1,
+        occluded=a.settings["explained_by"] == "occlusion",
         glow=f"{glow:.2g}",
         unusual=case_cards(a.unusual, glow=glow),
         typical=case_cards(a.typical, glow=glow),
