@@ -1,4 +1,4 @@
-"""The page ``docs/extending.md`` holds: what it says to do about a score is done here."""
+"""The page ``docs/extending.md`` holds: what it says to do about a model and a score is done here."""
 
 import os
 import re
@@ -13,13 +13,17 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
+def blocks_of(part):
+    """The Python of a part of the page: a file, its use as an object, and the line of the registry."""
+    page = (ROOT / "docs/extending.md").read_text("utf-8")
+    text = page.split(f"\n## {part}\n")[1].split("\n## ")[0]
+    file, use, line = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    return file, use, line
+
+
 @pytest.fixture(scope="module")
 def blocks():
-    """The Python of the part about scores: a file, its use as an object, and the line of the registry."""
-    page = (ROOT / "docs/extending.md").read_text("utf-8")
-    part = page.split("\n## A score\n")[1].split("\n## ")[0]
-    file, use, line = re.findall(r"```python\n(.*?)```", part, flags=re.DOTALL)
-    return file, use, line
+    return blocks_of("A score")
 
 
 def run(code, *, path, folder):
@@ -66,6 +70,42 @@ def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
     assert re.search(r"\b1\d passed", said), said
     help_text = run(["-m", "dissensus", "fit", "--help"], path=[source], folder=tmp_path)
     assert "lead, ess, kl" in " ".join(help_text.replace("│", " ").split())
+
+
+QUICK = ["--epochs", "2", "--draws", "2", "--samples", "2", "--false-alarm-rate", "0.5", "--device", "cpu"]
+
+
+def test_a_model_needs_no_line(tmp_path):
+    file, use, _ = blocks_of("A model")
+    (tmp_path / "my_model.py").write_text(file, "utf-8")
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    quick = "epochs=2, draws=2, false_alarm_rate=0.5, device='cpu'"
+    small = use.replace("model=Independent).fit", f"model=Independent, {quick}).fit")
+    assert small != use
+    script = f"import numpy as np\nX = np.load('rows.npy')\n{small}\nprint(type(gate.model_).__name__)"
+    assert run(["-c", script], path=[ROOT / "src", tmp_path], folder=tmp_path) == "Independent\n"
+    command = ["-c", "from dissensus.cli import main; main()"]
+    own = ["--model", "my_model:Independent", "--quiet"]
+    run([*command, "fit", "rows.npy", "-o", "named", *QUICK, *own], path=[ROOT / "src"], folder=tmp_path)
+    run([*command, "score", "named", "rows.npy", *own], path=[ROOT / "src"], folder=tmp_path)
+
+
+def test_a_family_of_models_is_one_file_and_one_line(tmp_path):
+    file, _, line = blocks_of("A model")
+    assert line.count("\n") == 1
+    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    models = source / "dissensus/models"
+    (models / "independent.py").write_text(file, "utf-8")
+    registry = (models / "registry.py").read_text("utf-8")
+    begin = "_HOMES = {\n"
+    assert begin in registry
+    (models / "registry.py").write_text(registry.replace(begin, begin + line), "utf-8")
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    command = ["-c", "from dissensus.cli import main; main()"]
+    asked = ["--model", "independent", "--quiet"]
+    run([*command, "fit", "rows.npy", "-o", "gate", *QUICK, *asked], path=[source], folder=tmp_path)
+    said = run([*command, "inspect", "gate"], path=[source], folder=tmp_path)  # its name is enough
+    assert "of the model independent;" in " ".join(said.split())
 
 
 def test_the_table_of_scores_is_that_of_the_registry():
