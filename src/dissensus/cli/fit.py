@@ -7,30 +7,25 @@ import shutil
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dissensus.cli.chosen import chosen_detector, chosen_score
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
 from dissensus.destination import STDOUT, check_folder
-from dissensus.errors import ArtifactError, SettingsError, brief
-from dissensus.own_code import is_own_name
-from dissensus.scores import SCORES, score
+from dissensus.errors import ArtifactError, SettingsError
+from dissensus.scores import SCORES
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.lock import Claim
-    from dissensus.models import ObservationModel
-    from dissensus.scores import Score
 
 __all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "what_is_flagged"]
-
-T = TypeVar("T")
-VAE = "vae"
 
 
 def fit(
@@ -115,13 +110,12 @@ def fit(
     began = time.monotonic()
     from dissensus.posterior import claimed_checkpoint
 
-    if model not in (None, VAE):
-        _refuse_options_of_a_vae(context, str(model))
-    gate = _detector(
+    gate = chosen_detector(
+        context,
         model,
         {"variant": variant, "latent_size": latent_size, "observation": observation},
         posterior=posterior,
-        statistic=_score(statistic),
+        statistic=chosen_score(statistic),
         false_alarm_rate=false_alarm_rate,
         chains=chains,
         draws=draws,
@@ -176,65 +170,6 @@ def claim_output(folder: Path) -> Claim:
     from dissensus.artifact import claim_folder
 
     return claim_folder(folder)
-
-
-def _detector(model: str | None, of_a_vae: Mapping[str, Any], **settings: Any) -> Detector:
-    """The unfitted gate: of a VAE with its own settings, or of another model."""
-    from dissensus.detector import BayesianVAE, Detector
-    from dissensus.detector.own_names import import_own
-    from dissensus.models import check_model
-
-    if model in (None, VAE):
-        observation = _observation(of_a_vae["observation"])
-        return BayesianVAE(**{**of_a_vae, "observation": observation}, **settings)
-    if is_own_name(model):
-        [own] = import_own(models=[str(model)])["model"]
-        return Detector(model=own, **settings)
-    check_model(model)
-    return Detector(model=str(model), **settings)
-
-
-def _refuse_options_of_a_vae(context: typer.Context, model: str) -> None:
-    for name in ("variant", "latent_size", "observation"):
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            option = f"--{name.replace('_', '-')}"
-            raise SettingsError(f"{option} is for VAEs, and the model is {model}: leave one of both out")
-
-
-def _score(name: str) -> str | Score:
-    """The name of a score of the package, or an object of a person's own class."""
-    if not is_own_name(name):
-        score(name)  # refused here, if there is none, before the data is read
-        return name
-    from dissensus.detector.own_names import import_own
-
-    [own] = import_own(scores=[name])["statistic"]
-    return _made(own, f"--score {name}")
-
-
-def _observation(name: str) -> str | ObservationModel:
-    """The name of an observation model of the package, or an object of a person's own class."""
-    from dissensus.detector.own_names import import_own
-    from dissensus.models import check_observation
-
-    if not is_own_name(name):
-        check_observation(name)  # refused here, if there is none, before the data is read
-        return name
-    [own] = import_own(observations=[name])["observation"]
-    made = _made(own, f"--observation {name}")
-    check_observation(made)
-    return made
-
-
-def _made(own: type[T], option: str) -> T:
-    try:
-        return own()
-    except Exception as error:  # whatever its constructor raises
-        raise SettingsError(
-            f"{option} cannot be made without arguments ({brief(error)}): give them defaults, or fit from "
-            "Python"
-        ) from error
 
 
 def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
