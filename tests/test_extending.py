@@ -1,4 +1,4 @@
-"""The page ``docs/extending.md`` holds: what it says to do about a model and a score is done here."""
+"""The page ``docs/extending.md`` holds: what it says to do is done here."""
 
 import os
 import re
@@ -13,17 +13,29 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 
-def blocks_of(part):
-    """The Python of a part of the page: a file, its use as an object, and the line of the registry."""
+def python_of(part):
+    """The blocks of Python in one part of the page."""
     page = (ROOT / "docs/extending.md").read_text("utf-8")
     text = page.split(f"\n## {part}\n")[1].split("\n## ")[0]
-    file, use, line = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
-    return file, use, line
+    return re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
 
 
 @pytest.fixture(scope="module")
 def blocks():
-    return blocks_of("A score")
+    """The Python of the part about scores: a file, its use as an object, and the line of the registry."""
+    file, use, line = python_of("A score")
+    return file, use, line
+
+
+def with_line(tmp_path, registry, line):
+    """A copy of the source whose registry has one more line; returns where it is."""
+    assert line.count("\n") == 1
+    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    place = source / "dissensus" / registry
+    known, begin = place.read_text("utf-8"), "_HOMES = {\n"
+    assert known.count(begin) == 1
+    place.write_text(known.replace(begin, begin + line), "utf-8")
+    return source
 
 
 def run(code, *, path, folder):
@@ -51,14 +63,8 @@ def test_an_object_needs_no_line(blocks, tmp_path):
 
 def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
     file, _, line = blocks
-    assert line.count("\n") == 1
-    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    scores = source / "dissensus/scores"
-    (scores / "_lead.py").write_text(file, "utf-8")
-    registry = (scores / "_registry.py").read_text("utf-8")
-    begin = "_HOMES = {\n"
-    assert begin in registry
-    (scores / "_registry.py").write_text(registry.replace(begin, begin + line), "utf-8")
+    source = with_line(tmp_path, "scores/_registry.py", line)
+    (source / "dissensus/scores/_lead.py").write_text(file, "utf-8")
 
     tested = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "lead"]
     contract = ROOT / "tests/contracts/test_scores.py"
@@ -76,7 +82,7 @@ QUICK = ["--epochs", "2", "--draws", "2", "--samples", "2", "--false-alarm-rate"
 
 
 def test_a_model_needs_no_line(tmp_path):
-    file, use, _ = blocks_of("A model")
+    file, use, _ = python_of("A model")
     (tmp_path / "my_model.py").write_text(file, "utf-8")
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
     quick = "epochs=2, draws=2, false_alarm_rate=0.5, device='cpu'"
@@ -91,21 +97,43 @@ def test_a_model_needs_no_line(tmp_path):
 
 
 def test_a_family_of_models_is_one_file_and_one_line(tmp_path):
-    file, _, line = blocks_of("A model")
-    assert line.count("\n") == 1
-    source = shutil.copytree(ROOT / "src", tmp_path / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    models = source / "dissensus/models"
-    (models / "independent.py").write_text(file, "utf-8")
-    registry = (models / "registry.py").read_text("utf-8")
-    begin = "_HOMES = {\n"
-    assert begin in registry
-    (models / "registry.py").write_text(registry.replace(begin, begin + line), "utf-8")
+    file, _, line = python_of("A model")
+    source = with_line(tmp_path, "models/registry.py", line)
+    (source / "dissensus/models/independent.py").write_text(file, "utf-8")
     np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
     command = ["-c", "from dissensus.cli import main; main()"]
     asked = ["--model", "independent", "--quiet"]
     run([*command, "fit", "rows.npy", "-o", "gate", *QUICK, *asked], path=[source], folder=tmp_path)
     said = run([*command, "inspect", "gate"], path=[source], folder=tmp_path)  # its name is enough
     assert "of the model independent;" in " ".join(said.split())
+
+
+def test_a_posterior_is_one_file_and_one_line(tmp_path):
+    file, _, line = python_of("A posterior")
+    source = with_line(tmp_path, "posterior/rules/__init__.py", line)
+    (source / "dissensus/posterior/rules/noisy_sgd.py").write_text(file, "utf-8")
+    script = (
+        "import numpy as np\nfrom dissensus import BayesianVAE\n"
+        "X = np.random.default_rng(0).normal(size=(60, 2))\n"
+        "quick = dict(epochs=4, draws=2, samples=2, widths=(4,), latent_size=1, false_alarm_rate=0.5)\n"
+        "gate = BayesianVAE(posterior='noisy-sgd', device='cpu', **quick).fit(X)\n"
+        "gate.save('gate')\nprint(len(BayesianVAE.load('gate', device='cpu').draws_))"
+    )
+    assert run(["-c", script], path=[source], folder=tmp_path) == "2\n"
+
+
+def test_a_dataset_is_one_file_and_one_line(tmp_path):
+    file, line = python_of("A dataset")
+    source = with_line(tmp_path, "inputs/datasets/__init__.py", line)
+    (source / "dissensus/inputs/datasets/my_digits.py").write_text(file, "utf-8")
+    script = (
+        "from dissensus import load_dataset\nfrom dissensus.errors import DataError\n"
+        "try:\n    load_dataset('my-digits', download=False)\n"
+        "except DataError as error:\n    print(error)"
+    )
+    said = run(["-c", script], path=[source], folder=tmp_path)
+    assert "my-digits (train) was not found" in said
+    assert "Expected there: train-images-idx3-ubyte.gz" in said
 
 
 def test_the_table_of_scores_is_that_of_the_registry():

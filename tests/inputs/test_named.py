@@ -3,6 +3,7 @@ import hashlib
 import io
 import struct
 import tarfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,7 +11,7 @@ from scipy.io import savemat
 
 from dissensus.errors import DataError
 from dissensus.inputs import DATASET_NAMES, dataset_places, load_dataset, named
-from dissensus.inputs.catalogue import CATALOGUE, Entry, Origin
+from dissensus.inputs.datasets import DATASETS, Origin, fashion_mnist
 
 FOLDERS = {"fashion-mnist": "FashionMNIST/raw", "mnist": "MNIST/raw", "kmnist": "KMNIST/raw"}
 PREFIX = {"train": "train", "test": "t10k"}
@@ -43,7 +44,8 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.delenv("DISSENSUS_DATA", raising=False)
     for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(tmp_path / "cache"))
-    monkeypatch.setattr(named, "_DEBIAN_FASHION_MNIST", tmp_path / "debian")
+    moved = replace(fashion_mnist.ENTRY, also_in=tmp_path / "debian")
+    monkeypatch.setattr(fashion_mnist, "ENTRY", moved)
     for variable in ("http_proxy", "https_proxy"):
         monkeypatch.setenv(variable, "http://127.0.0.1:9")
 
@@ -105,14 +107,14 @@ def test_offline_lists_every_place_and_the_remedy(name, download, tmp_path, monk
         assert f"  {place.absolute()}" in lines
     assert "DISSENSUS_DATA" in lines[-1]
     assert ("apt-get install dataset-fashion-mnist" in lines[-1]) == (name == "fashion-mnist")
-    for file in CATALOGUE[name].files["test"]:
+    for file in DATASETS[name].files["test"]:
         assert file in lines[-2]
     assert ("cannot be downloaded" in lines[0]) == download
 
 
 def published(publisher, monkeypatch, name, files):
     """Let ``name`` be published on this machine, with the right checksums of ``files``."""
-    original = CATALOGUE[name]
+    original = DATASETS[name]
 
     def here(origin):
         file = origin.url.rsplit("/", 1)[-1]
@@ -121,7 +123,7 @@ def published(publisher, monkeypatch, name, files):
 
     local = {split: {f: here(o) for f, o in entries.items()} for split, entries in original.files.items()}
     publisher.files.update(files)
-    monkeypatch.setattr(named, "CATALOGUE", {name: Entry(original.folder, original.format, local)})
+    monkeypatch.setattr(named, "DATASETS", {name: replace(original, files=local)})
     monkeypatch.setenv("no_proxy", "*")
 
 
@@ -198,7 +200,7 @@ def test_unknown_names_and_splits_are_refused():
 def test_every_file_of_the_catalogue_has_a_checksum_of_its_own():
     origins = {
         (o.url, o.sha256)
-        for entry in CATALOGUE.values()
+        for entry in DATASETS.values()
         for files in entry.files.values()
         for o in files.values()
     }

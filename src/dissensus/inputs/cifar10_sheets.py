@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dissensus.atomic import atomic_path
 from dissensus.errors import DataError
-from dissensus.inputs.catalogue import CATALOGUE
+from dissensus.inputs.datasets import DATASETS
 
 __all__ = ["unpack_cifar10_sheets"]
 
@@ -57,7 +57,7 @@ def unpack_cifar10_sheets(archive: str | Path, folder: str | Path) -> list[Path]
 
 def _records(read: Callable[[str], bytes], split: str) -> dict[str, NDArray[np.uint8]]:
     """The split's files by name: records (N, 1 + 3·32·32) of a label and an image, channel by channel."""
-    names = list(CATALOGUE["cifar10"].files[split])
+    names = list(DATASETS["cifar10"].files[split])
     sheets = [_sheet(read(name.replace(".bin", ".png")), name) for name in names]
     try:
         labels = np.array(json.loads(read(_LABELS[split])))

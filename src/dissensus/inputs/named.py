@@ -7,23 +7,14 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
 from dissensus.errors import DataError
-from dissensus.inputs.catalogue import CATALOGUE, Entry
-from dissensus.inputs.cifar10 import read_cifar10
 from dissensus.inputs.dataset import Dataset
+from dissensus.inputs.datasets import DATASETS, Entry
 from dissensus.inputs.download import Progress, download_file, download_members
-from dissensus.inputs.idx import read_idx
-from dissensus.inputs.svhn import read_svhn
 
 __all__ = ["DATASET_NAMES", "dataset_places", "load_dataset"]
 
-DATASET_NAMES = tuple(CATALOGUE)
-
-# Debian's package dataset-fashion-mnist puts its files right here.
-_DEBIAN_FASHION_MNIST = Path("/usr/share/datasets/fashion-mnist")
+DATASET_NAMES = tuple(DATASETS)
 
 
 def load_dataset(
@@ -33,31 +24,31 @@ def load_dataset(
     download: bool = True,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The named dataset: fashion-mnist, mnist, kmnist, svhn or cifar10.
+    """The dataset of that name, one of ``DATASET_NAMES``.
 
     The files are taken from the first of ``dataset_places(name)`` that has them all, as they are; what is not
     found is downloaded into the per-user cache and checked against the published checksum.
     """
-    if name not in CATALOGUE:
+    if name not in DATASETS:
         raise DataError(f"there is no dataset {name!r}; choose one of {', '.join(DATASET_NAMES)}.")
     if split not in ("train", "test"):
         raise DataError(f"{name} has the splits train and test, not {split!r}.")
-    entry = CATALOGUE[name]
+    entry = DATASETS[name]
     places = dataset_places(name)
     files = next((found for place in places if (found := _find(place, entry, split))), None)
     if files is None:
         files = _download(name, split, places, download, progress)
-    images, labels = _read(files, entry)
+    images, labels = entry.read(files)
     return Dataset(images, labels, name, split)
 
 
 def dataset_places(name: str) -> list[Path]:
     """The folders that are looked in for a dataset's files, in this order."""
-    folder = CATALOGUE[name].folder
+    entry = DATASETS[name]
     configured = os.environ.get("DISSENSUS_DATA")
     roots = [Path(configured).expanduser()] if configured else []
-    places = [root / folder for root in (*roots, Path("data"), _cache())]
-    return [*places, _DEBIAN_FASHION_MNIST] if name == "fashion-mnist" else places
+    places = [root / entry.folder for root in (*roots, Path("data"), _cache())]
+    return places if entry.also_in is None else [*places, entry.also_in]
 
 
 def _cache() -> Path:
@@ -78,7 +69,7 @@ def _find(place: Path, entry: Entry, split: str) -> list[Path] | None:
 def _download(
     name: str, split: str, places: list[Path], allowed: bool, progress: Progress | None
 ) -> list[Path]:
-    entry = CATALOGUE[name]
+    entry = DATASETS[name]
     target = _cache() / entry.folder
     reason = "and downloading is switched off"
     if allowed:
@@ -88,7 +79,6 @@ def _download(
             reason = f"and {error}"
         else:
             return [target / file for file in entry.files[split]]
-    package = ", or: apt-get install dataset-fashion-mnist" if name == "fashion-mnist" else ""
     raise DataError(
         "\n".join(
             [
@@ -96,7 +86,7 @@ def _download(
                 "Looked in:",
                 *(f"  {place.absolute()}" for place in places),
                 f"Expected there: {', '.join(entry.files[split])}",
-                f"Remedy: set DISSENSUS_DATA to the folder that holds {entry.folder}{package}.",
+                f"Remedy: set DISSENSUS_DATA to the folder that holds {entry.folder}{entry.remedy}.",
             ]
         )
     )
@@ -117,19 +107,3 @@ def _fetch(entry: Entry, split: str, target: Path, progress: Progress | None) ->
     for file, origin in files.items():
         if origin.member is None and not (target / file).is_file():
             download_file(origin.url, target, sha256=origin.sha256, progress=progress)
-
-
-def _read(files: list[Path], entry: Entry) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    if entry.format == "svhn":
-        return read_svhn(files[0])
-    if entry.format == "cifar10":
-        return read_cifar10(files)
-    images, labels = map(read_idx, files)
-    if images.dtype != np.uint8 or images.ndim != 3 or labels.dtype != np.uint8 or labels.ndim != 1:
-        raise DataError(
-            f"{files[0]} and {files[1]} must hold uint8 images (N, H, W) and uint8 labels (N,), not "
-            f"{images.dtype} {images.shape} and {labels.dtype} {labels.shape}."
-        )
-    if len(images) != len(labels):
-        raise DataError(f"{files[0]} holds {len(images)} images but {files[1]} {len(labels)} labels.")
-    return images, labels

@@ -1,15 +1,12 @@
-"""The scores by name: a line each, that says where its class is.
-
-Names can be listed without importing NumPy; a class is imported when it is asked for.
-"""
+"""The scores by name: a line each, that says where its class is. Listing them imports no NumPy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from importlib import import_module
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dissensus.errors import SettingsError
+from dissensus.homes import Homes
 
 if TYPE_CHECKING:
     from dissensus.scores._contract import Score
@@ -33,22 +30,7 @@ _HOMES = {
 }
 
 
-class _Scores(Mapping[str, "type[Score]"]):
-    """The classes by name; read-only."""
-
-    def __getitem__(self, name: str) -> type[Score]:
-        module, _, own = _HOMES[name].partition(":")
-        found: type[Score] = getattr(import_module(f"dissensus.scores.{module}"), own)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(_HOMES)
-
-    def __len__(self) -> int:
-        return len(_HOMES)
-
-
-SCORES: Mapping[str, type[Score]] = _Scores()
+SCORES: Mapping[str, type[Score]] = Homes("dissensus.scores", _HOMES)
 """Every score of the package, by name: its class, which can be made without arguments."""
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any
 
 from dissensus.errors import SettingsError
+from dissensus.homes import Homes
 from dissensus.posterior.rules.adam import Adam
 from dissensus.posterior.rules.contract import Drawn, Ending, Perturbation, Rule, Schedule, Vitals
 from dissensus.posterior.rules.cyclical import CyclicalSGHMC
@@ -32,16 +32,15 @@ __all__ = [
     "rule_from_description",
 ]
 
-POSTERIORS: Mapping[str, type[Rule]] = MappingProxyType(
-    {
-        "sghmc": SGHMC,
-        "cyclical-sghmc": CyclicalSGHMC,
-        "sgld": SGLD,
-        "ensemble": Adam,
-        "swag": SWAG,
-        "variational": Variational,
-    }
-)
+_HOMES = {
+    "sghmc": "sghmc:SGHMC",
+    "cyclical-sghmc": "cyclical:CyclicalSGHMC",
+    "sgld": "sgld:SGLD",
+    "ensemble": "adam:Adam",
+    "swag": "swag:SWAG",
+    "variational": "variational:Variational",
+}
+POSTERIORS: Mapping[str, type[Rule]] = Homes("dissensus.posterior.rules", _HOMES)
 """Every posterior by name. A rule of your own needs no line here: it is passed as an object."""
 
 
