@@ -78,6 +78,36 @@ def test_a_name_is_one_file_and_one_line(blocks, tmp_path):
     assert "lead, ess, kl" in " ".join(help_text.replace("│", " ").split())
 
 
+QUICK = ["--epochs", "2", "--draws", "2", "--samples", "2", "--false-alarm-rate", "0.5", "--device", "cpu"]
+
+
+def test_a_model_needs_no_line(tmp_path):
+    file, use, _ = python_of("A model")
+    (tmp_path / "my_model.py").write_text(file, "utf-8")
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    quick = "epochs=2, draws=2, false_alarm_rate=0.5, device='cpu'"
+    small = use.replace("model=Independent).fit", f"model=Independent, {quick}).fit")
+    assert small != use
+    script = f"import numpy as np\nX = np.load('rows.npy')\n{small}\nprint(type(gate.model_).__name__)"
+    assert run(["-c", script], path=[ROOT / "src", tmp_path], folder=tmp_path) == "Independent\n"
+    command = ["-c", "from dissensus.cli import main; main()"]
+    own = ["--model", "my_model:Independent", "--quiet"]
+    run([*command, "fit", "rows.npy", "-o", "named", *QUICK, *own], path=[ROOT / "src"], folder=tmp_path)
+    run([*command, "score", "named", "rows.npy", *own], path=[ROOT / "src"], folder=tmp_path)
+
+
+def test_a_family_of_models_is_one_file_and_one_line(tmp_path):
+    file, _, line = python_of("A model")
+    source = with_line(tmp_path, "models/registry.py", line)
+    (source / "dissensus/models/independent.py").write_text(file, "utf-8")
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 2)))
+    command = ["-c", "from dissensus.cli import main; main()"]
+    asked = ["--model", "independent", "--quiet"]
+    run([*command, "fit", "rows.npy", "-o", "gate", *QUICK, *asked], path=[source], folder=tmp_path)
+    said = run([*command, "inspect", "gate"], path=[source], folder=tmp_path)  # its name is enough
+    assert "of the model independent;" in " ".join(said.split())
+
+
 def test_a_posterior_is_one_file_and_one_line(tmp_path):
     file, _, line = python_of("A posterior")
     source = with_line(tmp_path, "posterior/rules/__init__.py", line)

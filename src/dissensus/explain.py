@@ -11,7 +11,8 @@ of the disagreement that vanishes once it is set to its training mean, written x
 .. math:: \max(0, \operatorname{std}_m \log p(x \mid θ_m) - \operatorname{std}_m \log p(x∖d \mid θ_m)),
 
 because the columns of a row are few and depend on each other: one absurd value pulls the code away, and the
-columns linked to it would be the ones that do not fit.
+columns linked to it would be the ones that do not fit. A model that does not tell its terms is asked in the
+same way about a picture: x∖d is the picture with patch d of an 8 × 8 grid set to its mean colour.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from torch import Tensor
 from dissensus.decisions import rounded
 from dissensus.likelihood.workspace import Weights
 from dissensus.models import GenerativeModel, LatentModel
-from dissensus.models.inputs import by_place, channels_last
+from dissensus.models.inputs import by_place, channels_last, occluded
 from dissensus.posterior import WeightDraws, load_draw
 from dissensus.scores import SCORES, Measured, Score, score, scored
 from dissensus.seeding import numpy_stream
@@ -78,7 +79,7 @@ class Explanation:
     decision: Decision
     input: NDArray[Any]
     disagreement: NDArray[np.float64]
-    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column."""
+    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column or patch."""
     reconstructions: NDArray[Any]
     """(R, H, W, C) or (R, D), in the input's units: the input as R of the draws see it."""
     neighbours: NDArray[Any]
@@ -217,17 +218,18 @@ def views(
     return Views(np.concatenate(maps), np.concatenate(pictures))
 
 
-def occlusion(rows: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """How much disagreement each column of standardised rows (N, D) causes: (N, D), in nats.
+def occlusion(data: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """How much disagreement each column of standardised rows (N, D), or each patch of pictures, causes.
 
-    ``log_likelihoods`` gives the matrix (M, n) of any rows (n, D).
+    In nats: (N, D), or of pictures (N, C, H, W) their maps (N, H, W), where all pixels of a patch have what
+    the patch causes. ``log_likelihoods`` gives the matrix (M, n) of any inputs (n, *S).
     """
-    caused = np.empty(tuple(rows.shape))
-    for number, row in enumerate(rows):
-        without = row.repeat(len(row), 1).fill_diagonal_(0)  # in line d, column d is at its mean
-        spread = log_likelihoods(torch.cat([row[None], without])).std(axis=0)
-        caused[number] = np.maximum(spread[0] - spread[1:], 0)
-    return caused
+    maps = []
+    for x in data:
+        without, places = occluded(x)
+        spread = log_likelihoods(torch.cat([x[None], without])).std(axis=0)
+        maps.append(np.maximum(spread[0] - spread[1:], 0)[places])
+    return np.stack(maps)
 
 
 def first_codes(

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from dissensus.decisions import DriftMonitor, check_discoveries_possible
 from dissensus.destination import Destination
-from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector import Detector, OnProgress
 from dissensus.detector.streaming import decide_stream
 from dissensus.errors import DissensusError, OutputError
 from dissensus.inputs import InputStream
@@ -74,7 +74,7 @@ class Tally:
 
 
 def score_to_output(
-    gate: BayesianVAE,
+    gate: Detector,
     stream: InputStream,
     output: Destination,
     format: Format,
@@ -106,7 +106,7 @@ def score_to_output(
 
 
 def _as_they_come(
-    gate: BayesianVAE,
+    gate: Detector,
     stream: InputStream,
     output: Destination,
     format: Format,
@@ -129,7 +129,7 @@ def _as_they_come(
 
 def _by_way_of(
     kept: Path,
-    gate: BayesianVAE,
+    gate: Detector,
     stream: InputStream,
     output: Destination,
     format: Format,
@@ -161,7 +161,7 @@ def _by_way_of(
     return tally
 
 
-def _finish(gate: BayesianVAE, journal: Journal, output: Destination, format: Format, wish: Wish) -> Tally:
+def _finish(gate: Detector, journal: Journal, output: Destination, format: Format, wish: Wish) -> Tally:
     """Writes the rows of a journal to the output they are for."""
     tally = Tally(monitor=gate.drift_monitor() if wish.drift else None)
     parts: Iterable[Sequence[Row]] = journal.rows()

@@ -103,8 +103,8 @@ def test_columns_of_other_networks_are_refused(table_gate, tmp_path):
     altered = copy.copy(table_gate)
     own = table_gate.preprocessor_
     fewer = dataclasses.replace(own.table, columns=own.table.columns[:-1])
-    other = dataclasses.replace(own, table=fewer)
-    altered.learnt_ = dataclasses.replace(table_gate.learnt_, preprocessor=other)
+    changed = dataclasses.replace(own, table=fewer)
+    altered.learnt_ = dataclasses.replace(table_gate.learnt_, preprocessor=changed)
     altered.save(tmp_path / "gate")
     with pytest.raises(ArtifactError, match="columns are not those of its networks"):
         BayesianVAE.load(tmp_path / "gate", device="cpu")

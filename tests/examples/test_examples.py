@@ -11,7 +11,7 @@ SAID = {
     "table": ["flagged:", "AUROC:", "nats of disagreement"],
     "streaming": ["rows 1150 to 1199:", "the alarm came at row"],
     "own_vae": ["on the circle", "mixture-ll"],
-    "own_model": ["sghmc: 8 draws", "ensemble: 4 draws", "ess 0."],
+    "own_model": ["flagged near the plane", "AUROC 0.9"],
 }
 
 

@@ -42,6 +42,26 @@ def test_a_data_frame_keeps_its_index(mlflow, saved, inliers):
     assert list(mlflow.load_model(str(saved)).predict(frame).index) == ["a", "b", "c", "d"]
 
 
+def test_code_of_ones_own_is_passed_again(inliers, tmp_path, monkeypatch):
+    import importlib
+    import shutil
+    from pathlib import Path
+
+    from dissensus import Detector
+    from dissensus.errors import ArtifactError
+    from dissensus.integrations.mlflow import load_model, save_model
+
+    shutil.copy(Path(__file__).parents[2] / "examples/own_model.py", tmp_path / "model_for_mlflow.py")
+    monkeypatch.syspath_prepend(tmp_path)
+    own = importlib.import_module("model_for_mlflow").ProbabilisticPCA
+    gate = Detector(model=own, epochs=2, draws=2, false_alarm_rate=0.1, device="cpu").fit(inliers)
+    save_model(gate, tmp_path / "own")
+    table = load_model(tmp_path / "own", model=own, device="cpu").predict(inliers[:5])
+    np.testing.assert_array_equal(table["score"], gate.decide(inliers[:5]).score)
+    with pytest.raises(ArtifactError, match="its model is model_for_mlflow:ProbabilisticPCA"):
+        load_model(tmp_path / "own")
+
+
 def test_there_is_no_pickle(saved):
     files = {path.name for path in saved.rglob("*") if path.is_file()}
     assert {"MLmodel", "config.json", "draws.safetensors", "calibration.safetensors"} <= files

@@ -17,7 +17,15 @@ from dissensus.report.document import document
 from dissensus.report.gate_figures import svg
 from dissensus.report.pictures import heat_map, picture
 
-SETTINGS = {"false_alarm_rate": 0.05, "statistic": "kl", "seed": 0, "resize": None, "step_size": 0.01}
+SETTINGS = {
+    "false_alarm_rate": 0.05,
+    "statistic": "kl",
+    "seed": 0,
+    "resize": None,
+    "step_size": 0.01,
+    "model": {"name": "vae", "latent_size": 20},
+    "explained_by": "terms",
+}
 
 
 def _explanation(kind, flagged, random, columns=None):

@@ -11,7 +11,17 @@ from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.fit import check_output, claim_output, what_is_flagged
 from dissensus.cli.inspect import gate_facts
-from dissensus.cli.options import Device, Gate, Inputs, Json, OwnScore, Quiet, own_score
+from dissensus.cli.options import (
+    Device,
+    Gate,
+    Inputs,
+    Json,
+    OwnModel,
+    OwnObservation,
+    OwnScore,
+    Quiet,
+    own_code,
+)
 from dissensus.cli.progress import StageProgress
 
 __all__ = ["calibrate"]
@@ -29,7 +39,9 @@ def calibrate(
     false_alarm_rate: Annotated[
         float | None, typer.Option(help="Share of normal inputs that may be flagged. Default: as it is.")
     ] = None,
-    own: OwnScore = None,
+    score: OwnScore = None,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -41,10 +53,10 @@ def calibrate(
     """
     target = output or gate
     check_output(target)
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
 
     with claim_output(target), warnings_as_messages(), speaking_of(data):
-        detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
+        detector = Detector.load(gate, device=device, **own_code(score, model, observation))
         if false_alarm_rate is not None:
             detector.set_params(false_alarm_rate=false_alarm_rate)
         with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:

@@ -16,10 +16,12 @@ from dissensus.cli.options import (
     Gate,
     IdColumn,
     Json,
+    OwnModel,
+    OwnObservation,
     OwnScore,
     Quiet,
     Resize,
-    own_score,
+    own_code,
     parse_size,
 )
 from dissensus.destination import check_folder, write_output
@@ -43,7 +45,9 @@ def explain(
     ] = None,
     id_column: IdColumn = None,
     resize: Resize = None,
-    own: OwnScore = None,
+    score: OwnScore = None,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -52,14 +56,14 @@ def explain(
     size = parse_size(resize)
     if output is not None:
         check_folder(output)
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
     from dissensus.detector.streaming import one_input
     from dissensus.inputs import open_stream
 
     if data == "-":
         raise SettingsError("explain takes no stdin: name a file")
     with warnings_as_messages(), speaking_of(data):
-        detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
+        detector = Detector.load(gate, device=device, **own_code(score, model, observation))
         stream = open_stream(data, detector.preprocessor_, id_column=id_column, resize=size)
         name, asked = one_input(detector, stream, row)
         found = cast("list[Explanation]", detector.explain(asked))[0]

@@ -11,31 +11,39 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from dissensus.cli.chosen import chosen_detector, chosen_score
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, own_score, parse_size
+from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
 from dissensus.cli.progress import Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
 from dissensus.destination import STDOUT, check_folder
-from dissensus.errors import ArtifactError, SettingsError, brief
-from dissensus.own_code import is_own_name
-from dissensus.scores import SCORES, score
+from dissensus.errors import ArtifactError, SettingsError
+from dissensus.scores import SCORES
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
     from dissensus.lock import Claim
-    from dissensus.scores import Score
 
 __all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "what_is_flagged"]
 
 
 def fit(
+    context: typer.Context,
     data: Inputs,
     output: Annotated[
         Path,
         typer.Option("--output", "-o", help="The folder the gate is saved in. A gate there is replaced."),
     ],
-    variant: Annotated[int, typer.Option(help="1 samples decoders, 2 samples encoders too.")] = 1,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME|PACKAGE:CLASS",
+            help="What learns the data: auto, which suits the inputs, a family of models by name, such as "
+            "vae, or a class of your own. Default: vae.",
+        ),
+    ] = None,
+    variant: Annotated[int, typer.Option(help="Of a VAE: 1 samples decoders, 2 samples encoders too.")] = 1,
     posterior: Annotated[
         str,
         typer.Option(
@@ -63,12 +71,13 @@ def fit(
     samples: Annotated[int, typer.Option(min=1, help="Importance samples of each log-likelihood.")] = 16,
     latent_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Size of the latent space. Default: chosen by the inputs' shape."),
+        typer.Option(min=1, help="Of a VAE: size of the latent space. Default: chosen by the inputs' shape."),
     ] = None,
     observation: Annotated[
         str,
         typer.Option(
-            help="bernoulli, continuous-bernoulli, gaussian, categorical, discretised-logistic or auto."
+            help="Of a VAE: bernoulli, continuous-bernoulli, gaussian, categorical, discretised-logistic, "
+            "auto, or a class of your own, as package:Class."
         ),
     ] = "auto",
     id_column: IdColumn = None,
@@ -99,16 +108,15 @@ def fit(
     size = parse_size(resize)
     check_output(output)
     began = time.monotonic()
-    from dissensus.detector import BayesianVAE
     from dissensus.posterior import claimed_checkpoint
 
-    gate = BayesianVAE(
-        variant=variant,
+    gate = chosen_detector(
+        context,
+        model,
+        {"variant": variant, "latent_size": latent_size, "observation": observation},
         posterior=posterior,
-        statistic=_score(statistic),
+        statistic=chosen_score(statistic),
         false_alarm_rate=false_alarm_rate,
-        observation=observation,
-        latent_size=latent_size,
         chains=chains,
         draws=draws,
         epochs=epochs,
@@ -164,27 +172,15 @@ def claim_output(folder: Path) -> Claim:
     return claim_folder(folder)
 
 
-def _score(name: str) -> str | Score:
-    """The name of a score of the package, or an object of a person's own class."""
-    own = own_score(name) if is_own_name(name) else None
-    if own is None:
-        score(name)  # refused here, if there is none, before the data is read
-        return name
-    try:
-        return own()
-    except Exception as error:  # whatever its constructor raises
-        raise SettingsError(
-            f"--score {name} cannot be made without arguments ({brief(error)}): give them defaults, or fit "
-            "from Python"
-        ) from error
-
-
-def _summary(gate: BayesianVAE, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
+def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
 
+    from dissensus.detector.describing import about_model
+
     return {
         "gate": str(output),
+        "model": about_model(gate)["model"],
         "inputs": inputs,
         "input_shape": list(gate.preprocessor_.shape),
         "draws": len(gate.draws_),

@@ -9,31 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.fit import what_is_flagged
-from dissensus.cli.options import Gate, Json, OwnScore, Quiet, own_score
+from dissensus.cli.options import Gate, Json, OwnModel, OwnObservation, OwnScore, Quiet, own_code
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
 
 __all__ = ["gate_facts", "inspect"]
 
 
-def inspect(gate: Gate, own: OwnScore = None, json: Json = False, quiet: Quiet = False) -> None:
+def inspect(
+    gate: Gate,
+    score: OwnScore = None,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
     """Say what a GATE was fitted on, with which settings, what it flags, and how healthy its sampler was.
 
     With --quiet only the exit code tells whether the gate is whole.
     """
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
 
     with warnings_as_messages():
-        facts = gate_facts(BayesianVAE.load(gate, device="cpu", statistic=own_score(own)), gate)
+        detector = Detector.load(gate, device="cpu", **own_code(score, model, observation))
+    facts = gate_facts(detector, gate)
     if json:
         print_json(facts)
     elif not quiet:
         _print(facts)
 
 
-def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
+def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
+    from dissensus.detector.describing import about_model
     from dissensus.detector.posterior import posterior_in_words
     from dissensus.report import describe_health
 
@@ -53,13 +62,10 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": threshold if math.isfinite(threshold) else None,
         "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},
-        "variant": gate.variant,
+        **{"variant": None, "samples": None, **about_model(gate)},
         "posterior": posterior_in_words(gate.posterior),
         "chains": gate.chains,
         "draws": len(gate.draws_),
-        "samples": gate.samples,
-        "observation": gate.vae_.observation.name,
-        "latent_size": gate.vae_.latent_size,
         "seed": gate.seed_,
         "noise_floor": gate.noise_floor_,
         "health": health,
@@ -68,12 +74,16 @@ def gate_facts(gate: BayesianVAE, folder: Path) -> dict[str, Any]:
 
 
 def _print(facts: Mapping[str, Any]) -> None:
+    from dissensus.report import model_in_words
+
     out = results()
     out.print(facts["gate"], style="bold", markup=False, soft_wrap=True)
     rows, interval = facts["fitted_rows"], facts["false_alarm_interval"]
     shape = "×".join(map(str, facts["input_shape"]))
     kind = "images" if len(facts["input_shape"]) == 3 else "rows"
     fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
+    variant = "" if facts["variant"] is None else f", variant {facts['variant']}"
+    samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
     sentences = [
         f"takes {kind} of {shape}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
@@ -81,9 +91,8 @@ def _print(facts: Mapping[str, Any]) -> None:
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
         f"measures by {facts['statistic']} {facts['statistic_in_words']}",
-        f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}, variant "
-        f"{facts['variant']}), {facts['latent_size']} latents, a {facts['observation']} decoder and "
-        f"{facts['samples']} importance samples; seed {facts['seed']}",
+        f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}{variant}) of the "
+        f"model {model_in_words(facts['model'])}{samples}; seed {facts['seed']}",
     ]
     out.print(bullets(sentences))
     out.print("\n[bold]The sampler's health[/bold]")

@@ -11,7 +11,7 @@ import typer
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
-    from dissensus.scores import Score
+    from dissensus.detector.own_names import OwnCode
 
 __all__ = [
     "Data",
@@ -20,12 +20,14 @@ __all__ = [
     "IdColumn",
     "Inputs",
     "Json",
+    "OwnModel",
+    "OwnObservation",
     "OwnScore",
     "Quiet",
     "Resize",
     "Seed",
     "check_not_data",
-    "own_score",
+    "own_code",
     "parse_size",
 ]
 
@@ -62,6 +64,18 @@ OwnScore: TypeAlias = Annotated[
         help="The gate's score, if it is code of your own: a gate names it and never imports it.",
     ),
 ]
+OwnModel: TypeAlias = Annotated[
+    str | None,
+    typer.Option("--model", metavar="PACKAGE:CLASS", help="The gate's model, if it is code of your own."),
+]
+OwnObservation: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--observation",
+        metavar="PACKAGE:CLASS",
+        help="The observation model of the gate's VAE, if it is code of your own.",
+    ),
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Root of all randomness.")]
 
 
@@ -79,15 +93,15 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def own_score(name: str | None) -> type[Score] | None:
-    """The class of a person's own score, imported by the name that was typed."""
-    if name is None:
-        return None
-    from dissensus.own_code import import_class
-    from dissensus.scores import Score
+def own_code(score: str | None, model: str | None, observation: str | None) -> OwnCode:
+    """The classes of a person's own, imported by the names that were typed, as ``load`` takes them."""
+    from dissensus.detector.own_names import import_own
 
-    kind: type[Score] = import_class(name, Score, option="--score")  # type: ignore[type-abstract]
-    return kind
+    return import_own(scores=_one(score), models=_one(model), observations=_one(observation))
+
+
+def _one(name: str | None) -> tuple[str, ...]:
+    return () if name is None else (name,)
 
 
 def check_not_data(output: Path, data: str) -> None:

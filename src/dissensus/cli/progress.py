@@ -9,14 +9,14 @@ from dissensus.cli.console import messages
 from dissensus.progress import ShownBar, WorkBar
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
 
 __all__ = ["Downloads", "StageProgress", "fit_work"]
 
 TRAINING_COST = 5.0  # of one image forwards and backwards, in decodings; measured on CPUs
 
 
-def fit_work(gate: BayesianVAE, rows: int) -> dict[str, float]:
+def fit_work(gate: Detector, rows: int) -> dict[str, float]:
     """The stages of fitting on ``rows`` rows, and about how many decodings each is worth."""
     from dissensus.schedule import default_batch_size, default_epochs
 

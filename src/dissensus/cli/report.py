@@ -17,11 +17,13 @@ from dissensus.cli.options import (
     IdColumn,
     Inputs,
     Json,
+    OwnModel,
+    OwnObservation,
     OwnScore,
     Quiet,
     Resize,
     check_not_data,
-    own_score,
+    own_code,
     parse_size,
 )
 from dissensus.cli.progress import StageProgress
@@ -58,7 +60,9 @@ def report(
     ] = False,
     id_column: IdColumn = None,
     resize: Resize = None,
-    own: OwnScore = None,
+    score: OwnScore = None,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -72,7 +76,7 @@ def report(
     with Destination(output) as page, _beside(page, data) as record_file:
         if json and page.is_stdout:
             raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
-        from dissensus.detector import BayesianVAE
+        from dissensus.detector import Detector
         from dissensus.inputs import open_stream
         from dissensus.inspection import assess
         from dissensus.report import gate_record, require_jinja, require_matplotlib, write_gate_report
@@ -81,7 +85,7 @@ def report(
         require_matplotlib()
         on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
         with warnings_as_messages(), speaking_of(data):
-            detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
+            detector = Detector.load(gate, device=device, **own_code(score, model, observation))
             with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
                 found = assess(
                     detector,

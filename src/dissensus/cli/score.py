@@ -19,11 +19,13 @@ from dissensus.cli.options import (
     Device,
     Gate,
     IdColumn,
+    OwnModel,
+    OwnObservation,
     OwnScore,
     Quiet,
     Resize,
     check_not_data,
-    own_score,
+    own_code,
     parse_size,
 )
 from dissensus.cli.progress import Downloads, StageProgress
@@ -31,7 +33,7 @@ from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
     from dissensus.inputs import InputStream
     from dissensus.scoring import Tally, Wish
 
@@ -89,7 +91,9 @@ def score(
         ),
     ] = False,
     resize: Resize = None,
-    own: OwnScore = None,
+    own_score: OwnScore = None,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
     device: Device = "auto",
     json: Annotated[
         bool,
@@ -115,7 +119,7 @@ def score(
     with Destination(output if output is not None else os.devnull if json else STDOUT) as place:
         if json and place.is_stdout:
             raise SettingsError("--json prints to stdout, where the rows would go too: name a file with -o")
-        from dissensus.detector import BayesianVAE
+        from dissensus.detector import Detector
         from dissensus.outputs import format_of
         from dissensus.scoring import Wish, score_to_output
 
@@ -125,7 +129,7 @@ def score(
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
-            detector = BayesianVAE.load(gate, device=device, statistic=own_score(own))
+            detector = Detector.load(gate, device=device, **own_code(own_score, model, observation))
         wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, quiet=quiet)
@@ -150,7 +154,7 @@ def score(
 
 
 def _open(
-    gate: BayesianVAE, data: str, size: tuple[int, int] | None, id_column: str | None, *, quiet: bool
+    gate: Detector, data: str, size: tuple[int, int] | None, id_column: str | None, *, quiet: bool
 ) -> InputStream:
     from dissensus.inputs import open_stream
 
@@ -193,7 +197,7 @@ def _state(data: str) -> str:
 
 def _summarise(
     tally: Tally,
-    detector: BayesianVAE,
+    detector: Detector,
     gate: Path,
     output: str | None,
     wish: Wish,

@@ -66,6 +66,13 @@ def serve(
             metavar="PACKAGE:CLASS", help="A score of your own that gates were fitted with; repeat."
         ),
     ] = None,
+    model: Annotated[
+        list[str] | None, typer.Option(metavar="PACKAGE:CLASS", help="The same for a model; repeat.")
+    ] = None,
+    observation: Annotated[
+        list[str] | None,
+        typer.Option(metavar="PACKAGE:CLASS", help="The same for an observation model; repeat."),
+    ] = None,
     log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
     device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
 ) -> None:
@@ -100,6 +107,8 @@ def serve(
         tls_key=tls_key,
         webhook=webhook,
         scores=tuple(score or ()),
+        models=tuple(model or ()),
+        observations=tuple(observation or ()),
         log_format=log_format,
     )
     from dissensus.serve.server import serve as serve_gates

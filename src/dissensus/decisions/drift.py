@@ -45,7 +45,7 @@ class DriftMonitor:
     Parameters
     ----------
     calibration
-        Scores (n,) of inliers, as :attr:`BayesianVAE.calibration_scores_`.
+        Scores (n,) of inliers, as :attr:`Detector.calibration_scores_`.
     false_alarm_probability
         δ: the probability that a stream without drift, however long, ever raises the alarm.
     seed

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
 from dissensus.detector.posterior import posterior_in_words
+from dissensus.models import MODELS, OBSERVATIONS, ObservationModel, model_name
 from dissensus.own_code import name_of
 from dissensus.scores import MATRIX, is_built_in
 
@@ -42,13 +44,28 @@ def model_card(detector: Detector) -> str:
 
 
 def _use(detector: Detector) -> str:
-    """How to load it: a score of a person's own is not in the folder."""
-    imported, passed = "from dissensus import BayesianVAE\n", ""
+    """How to load it: code of a person's own is not in the folder."""
+    kind, home = type(detector).__name__, type(detector).__module__
+    imported = f"from {'dissensus' if home.startswith('dissensus.') else home} import {kind}\n"
+    passed = ""
+    for argument, what, own in _own_classes(detector):
+        module, _, path = name_of(own).partition(":")
+        imported += f"from {module} import {path}  # the {what}'s own code, which is not in this folder\n"
+        passed += f", {argument}={path}"
+    settings = detector.get_params(deep=False)
+    passed += "".join(f", {name}=…" for name in ("encoder", "decoder") if settings.get(name) is not None)
+    return f'{imported}\ngate = {kind}.load("path/to/this/folder"{passed})'
+
+
+def _own_classes(detector: Detector) -> Iterator[tuple[str, str, type]]:
+    """The argument of load, what it is, and the class, of everything that is not of the package."""
     if not is_built_in(detector.score_):
-        module, _, own = name_of(type(detector.score_)).partition(":")
-        imported += f"from {module} import {own}  # the score's own code, which is not in this folder\n"
-        passed = f", statistic={own}"
-    return f'{imported}\ngate = BayesianVAE.load("path/to/this/folder"{passed})'
+        yield "statistic", "score", type(detector.score_)
+    if type(detector.model_) not in MODELS.values():
+        yield "model", "model", type(detector.model_)
+    observation = getattr(detector.model_, "observation", None)
+    if isinstance(observation, ObservationModel) and type(observation) not in OBSERVATIONS.values():
+        yield "observation", "observation model", type(observation)
 
 
 def _inputs(detector: Detector) -> str:
@@ -104,6 +121,8 @@ def _settings(detector: Detector) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     settings["posterior"] = posterior_in_words(detector.posterior)
+    if "model" in settings:  # an object would be written as its layers
+        settings["model"] = model_name(type(detector.model_))
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]
     meaning = f"\n\n`{detector.statistic_}`: {detector.score_.description}."
     return "\n".join(["| | |", "|---|---|", *rows]) + meaning

@@ -14,7 +14,7 @@ from dissensus.detector.saving import kind_of, restored, to_artifact
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores
 from dissensus.errors import ArtifactError, DissensusError, brief
-from dissensus.models import MODELS, GenerativeModel, ObservationModel, OwnModels, model_from_config
+from dissensus.models import MODELS, GenerativeModel, OwnModels, OwnObservations, model_from_config
 from dissensus.persistence import read_artifact, write_artifact
 
 __all__ = ["Keeping"]
@@ -35,13 +35,13 @@ class Keeping:
         *,
         device: str = "auto",
         model: OwnModels = None,
-        observation: ObservationModel | type[ObservationModel] | None = None,
+        observation: OwnObservations = None,
         statistic: OwnScores = None,
     ) -> Self:
         """Reads a detector that :meth:`save` wrote; code of your own must be passed again.
 
         That is a ``model``, a VAE's ``observation`` model and a ``statistic``, each as an object or as its
-        class; of models and scores several may be passed, of which the detector takes its own.
+        class; several may be passed, of which the detector takes its own.
         """
         own = {"model": model, "observation": observation, "networks": None}
         return cls._loaded(folder, device=device, statistic=statistic, own=own)

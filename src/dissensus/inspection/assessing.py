@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.decisions import DriftMonitor
-from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector import Detector, OnProgress
+from dissensus.detector.describing import about_model
 from dissensus.detector.inputs import prepared
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.errors import DataError, SettingsError
@@ -28,7 +29,7 @@ BATCH = 256  # inputs in memory at once, and between two reports of progress
 
 
 def assess(
-    gate: BayesianVAE,
+    gate: Detector,
     data: Any,
     *,
     source: str | None = None,
@@ -93,7 +94,7 @@ class _Extremes:
         new = [(self._sign * scores[i], start + i, names[i], batch.alone(i)) for i in order]
         self._kept = sorted(self._kept + new, key=lambda kept: kept[:2])[: self._count]
 
-    def explained(self, gate: BayesianVAE) -> tuple[Case, ...]:
+    def explained(self, gate: Detector) -> tuple[Case, ...]:
         cases = []
         for _, position, name, batch_of_one in self._kept:
             [explanation] = cast(list[Explanation], gate.explain(batch_of_one))
@@ -101,7 +102,7 @@ class _Extremes:
         return tuple(cases)
 
 
-def _chunks(gate: BayesianVAE, data: Any, limit: int | None) -> Iterator[Chunk]:
+def _chunks(gate: Detector, data: Any, limit: int | None) -> Iterator[Chunk]:
     """The inputs a chunk at a time, at most ``limit`` of them."""
     left = sys.maxsize if limit is None else limit
     size = min(BATCH, left)
@@ -117,7 +118,7 @@ def _chunks(gate: BayesianVAE, data: Any, limit: int | None) -> Iterator[Chunk]:
 
 
 def _usable(
-    gate: BayesianVAE,
+    gate: Detector,
     chunk: Chunk,
     on_error: Literal["raise", "skip"],
     unreadable: list[tuple[str | int, str]],
@@ -129,13 +130,13 @@ def _usable(
     return kept, found.usable()
 
 
-def _settings(gate: BayesianVAE) -> dict[str, Any]:
-    names = ("variant", "statistic_", "false_alarm_rate", "chains", "draws", "samples", "step_size", "resize")
+def _settings(gate: Detector) -> dict[str, Any]:
+    names = ("statistic_", "false_alarm_rate", "chains", "draws", "step_size", "resize")
     return {
         **{name.rstrip("_"): np.asarray(getattr(gate, name)).tolist() for name in names},
         "posterior": posterior_in_words(gate.posterior),
-        "observation": gate.vae_.observation.name,
-        "latent_size": gate.vae_.latent_size,
+        **about_model(gate),
+        "explained_by": gate.model_.explained_by,
         "input_shape": list(gate.preprocessor_.shape),
         "seed": gate.seed_,
     }

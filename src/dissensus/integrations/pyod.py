@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from dissensus.detector import BayesianVAE
+from dissensus.detector import BayesianVAE, Detector
 
 try:
     from pyod.models.base import BaseDetector
@@ -20,7 +20,7 @@ __all__ = ["PyODDetector"]
 
 
 class PyODDetector(BaseDetector):  # type: ignore[misc]
-    """A :class:`BayesianVAE` with PyOD's interface.
+    """A :class:`~dissensus.Detector` with PyOD's interface.
 
     ``contamination`` is PyOD's: the share of the *training* inputs that is labelled 1, which sets
     ``threshold_``. The detector's own promise, a false-alarm rate on new inputs, is kept by ``gate_``.
@@ -30,17 +30,18 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
     contamination
         In (0, 0.5].
     gate
-        The settings, as a detector that need not be fitted; it is not changed. ``None`` takes the defaults.
+        The settings, as a detector that need not be fitted; it is not changed. ``None`` is
+        a ``BayesianVAE()``.
 
     Attributes
     ----------
-    gate_ : BayesianVAE
+    gate_ : Detector
         The fitted detector; ``save`` it to keep it.
     decision_scores_, threshold_, labels_
         PyOD's: the training inputs' scores, what is above which is an outlier, and their labels.
     """
 
-    def __init__(self, contamination: float = 0.1, gate: BayesianVAE | None = None) -> None:
+    def __init__(self, contamination: float = 0.1, gate: Detector | None = None) -> None:
         super().__init__(contamination=contamination)
         self.gate = gate
 

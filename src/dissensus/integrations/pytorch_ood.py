@@ -9,7 +9,7 @@ import torch
 from sklearn.base import clone
 from torch import Tensor
 
-from dissensus.detector import BayesianVAE
+from dissensus import detector
 from dissensus.models.inputs import channels_last
 
 try:
@@ -21,17 +21,17 @@ __all__ = ["PyTorchOODDetector"]
 
 
 class PyTorchOODDetector(Detector):  # type: ignore[misc]
-    """A :class:`BayesianVAE` with pytorch-ood's interface.
+    """A :class:`~dissensus.Detector` with pytorch-ood's interface.
 
-    ``gate`` holds the settings, or a detector that is fitted already and then used as it is; ``None`` takes
-    the defaults. Images are (B, C, H, W) as in PyTorch, uint8 or float in [0, 1]; rows are (B, D).
+    ``gate`` holds the settings, or a detector that is fitted already and then used as it is; ``None`` is a
+    ``BayesianVAE()``. Images are (B, C, H, W) as in PyTorch, uint8 or float in [0, 1]; rows are (B, D).
     """
 
     requires_fit = True
 
-    def __init__(self, gate: BayesianVAE | None = None) -> None:
+    def __init__(self, gate: detector.Detector | None = None) -> None:
         super().__init__()
-        self.gate = gate if gate is not None else BayesianVAE()
+        self.gate = gate if gate is not None else detector.BayesianVAE()
 
     def fit(self, data_loader: Tensor | Iterable[Any]) -> Self:
         """Learns what is normal from a loader's batches ``x`` or ``(x, y)``, or from one tensor.

@@ -82,7 +82,7 @@ class GenerativeModel(nn.Module, ABC):
         """How it is found out where draws disagree about an input.
 
         ``"terms"`` if :meth:`observe` gives the places' own parts of the log-likelihood by that name;
-        otherwise one column after the other is set to its mean.
+        otherwise one column, or one patch of a picture, after the other is set to its mean.
         """
         return "occlusion"
 

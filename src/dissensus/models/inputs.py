@@ -9,7 +9,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-__all__ = ["by_place", "channels_last", "to_tensor", "unit_scale"]
+__all__ = ["by_place", "channels_last", "occluded", "to_tensor", "unit_scale"]
+
+PATCHES = 8  # along each side of a picture, at most: so 64 pictures more show what each patch does
 
 
 def to_tensor(array: NDArray[Any]) -> Tensor:
@@ -36,6 +38,24 @@ def channels_last(batch: Tensor) -> Tensor:
 def by_place(terms: Tensor) -> Tensor:
     """Sum terms of images (N, C, H, W) to (N, H, W), for the channels of a pixel are one place."""
     return terms.sum(1) if terms.ndim == 4 else terms
+
+
+def occluded(x: Tensor) -> tuple[Tensor, NDArray[np.intp]]:
+    """An input without each of its P places in turn, (P, *S), and the place of each column or pixel.
+
+    Of a standardised row (D,) every column is a place, (D,), and is set to its mean, 0. Of a picture
+    (C, H, W) the places are the patches of a grid of at most 8 × 8, (H, W), each set to the picture's mean
+    colour.
+    """
+    if x.ndim == 1:
+        return x.repeat(len(x), 1).fill_diagonal_(0), np.arange(len(x))
+    height, width = x.shape[1:]
+    rows, columns = (np.arange(side) * min(side, PATCHES) // side for side in (height, width))
+    places = rows[:, None] * (columns[-1] + 1) + columns
+    mean = x.double().mean((1, 2))
+    colour = (mean.round() if x.dtype == torch.uint8 else mean).to(x.dtype)[:, None, None]
+    without = [torch.where(torch.from_numpy(places == place), colour, x) for place in range(places.max() + 1)]
+    return torch.stack(without), places
 
 
 def unit_scale(batch: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from dissensus.report.findings import called, false_alarm_sentence, findings
 from dissensus.report.gate_page import gate_page, gate_record, write_gate_report
 from dissensus.report.gate_summary import gate_summary
 from dissensus.report.health import describe_health
+from dissensus.report.model_words import model_in_words
 from dissensus.report.page import demo_page
 from dissensus.report.pictures import strip
 
@@ -22,6 +23,7 @@ __all__ = [
     "gate_page",
     "gate_record",
     "gate_summary",
+    "model_in_words",
     "require_jinja",
     "require_matplotlib",
     "strip",

@@ -13,6 +13,7 @@ from dissensus.report.gate_cases import case_cards, full_glow
 from dissensus.report.gate_figures import drift_figures, p_value_figure, score_figure
 from dissensus.report.gate_summary import gate_summary, label, share
 from dissensus.report.health import describe_health
+from dissensus.report.model_words import model_in_words
 
 if TYPE_CHECKING:
     from dissensus.inspection import Assessment
@@ -22,14 +23,13 @@ __all__ = ["gate_page", "gate_record", "write_gate_report"]
 LISTED = 50  # unreadable files that the page names
 SETTINGS = {
     "input_shape": "one input",
+    "model": "model",
     "variant": "variant",
     "statistic": "statistic",
     "false_alarm_rate": "false-alarm rate",
     "draws": "draws",
     "chains": "chains",
     "samples": "importance samples",
-    "observation": "observation model",
-    "latent_size": "latent size",
     "step_size": "step size",
     "resize": "pictures resized to",
     "seed": "seed",
@@ -58,6 +58,7 @@ def gate_page(assessment: Assessment) -> str:
         distributions=[score_figure(a), p_value_figure(a)],
         calibration=f"{len(a.calibration_scores):,}",
         pictured=len(a.settings["input_shape"]) > 1,
+        occluded=a.settings["explained_by"] == "occlusion",
         glow=f"{glow:.2g}",
         unusual=case_cards(a.unusual, glow=glow),
         typical=case_cards(a.typical, glow=glow),
@@ -91,7 +92,8 @@ def _health(a: Assessment) -> list[str]:
 
 def _settings(a: Assessment) -> dict[str, str]:
     """The settings that are shown, by the words they are shown under."""
-    shown = {title: a.settings[name] for name, title in SETTINGS.items() if a.settings.get(name) is not None}
+    settings = {**a.settings, "model": model_in_words(a.settings["model"])}
+    shown = {title: settings[name] for name, title in SETTINGS.items() if settings.get(name) is not None}
     return {
         title: " × ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
         for title, value in shown.items()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,10 +10,11 @@ from numpy.typing import NDArray
 
 from dissensus._version import __version__
 from dissensus.decisions import least_calibration_size
+from dissensus.detector.describing import about_model
 from dissensus.report.health import describe_health
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE
+    from dissensus.detector import Detector
 
 __all__ = ["gate_columns", "gate_facts", "gate_kind"]
 
@@ -22,18 +22,18 @@ QUANTILES = 401
 BINS = 40
 
 
-def gate_kind(gate: BayesianVAE) -> str:
+def gate_kind(gate: Detector) -> str:
     """``images``, ``rows`` of numbers, or ``table`` whose columns have names."""
     kind = gate.preprocessor_.kind
     return "rows" if kind == "vectors" else kind
 
 
-def gate_columns(gate: BayesianVAE) -> tuple[str, ...] | None:
+def gate_columns(gate: Detector) -> tuple[str, ...] | None:
     """The names of a table's columns, if they are known."""
     return gate.preprocessor_.feature_names
 
 
-def gate_facts(gate: BayesianVAE, name: str, version: str) -> dict[str, Any]:
+def gate_facts(gate: Detector, name: str, version: str) -> dict[str, Any]:
     """Of ``GET /gate``: what it was fitted on, what it promises, and its health."""
     interval, columns, inputs = gate.false_alarm_interval_, gate_columns(gate), gate.preprocessor_
     return {
@@ -63,13 +63,12 @@ def gate_facts(gate: BayesianVAE, name: str, version: str) -> dict[str, Any]:
     }
 
 
-def _settings(gate: BayesianVAE) -> dict[str, Any]:
-    chosen = ("variant", "chains", "samples", "resize")
+def _settings(gate: Detector) -> dict[str, Any]:
     return {
-        **{name: _plain(getattr(gate, name)) for name in chosen},
+        **about_model(gate),
+        "chains": gate.chains,
+        "resize": None if gate.resize is None else list(gate.resize),
         "draws": len(gate.draws_),
-        "observation": gate.vae_.observation.name,
-        "latent_size": int(gate.vae_.latent_size),
         "seed": int(gate.seed_),
     }
 
@@ -87,7 +86,7 @@ def _calibration(scores: NDArray[np.float64]) -> dict[str, Any]:
     }
 
 
-def _health(gate: BayesianVAE) -> dict[str, Any]:
+def _health(gate: Detector) -> dict[str, Any]:
     diagnostics = gate.draws_.diagnostics
     health = diagnostics.health() if diagnostics.reports else None
     rhat = None if health is None or health["rhat"] is None else _number(health["rhat"])
@@ -99,7 +98,7 @@ def _health(gate: BayesianVAE) -> dict[str, Any]:
     }
 
 
-def _warnings(gate: BayesianVAE, rhat: float | None) -> list[str]:
+def _warnings(gate: Detector, rhat: float | None) -> list[str]:
     warnings = []
     count, rate = len(gate.calibration_scores_), gate.false_alarm_rate
     if not math.isfinite(gate.threshold_):
@@ -112,10 +111,6 @@ def _warnings(gate: BayesianVAE, rhat: float | None) -> list[str]:
     if not len(gate.examples_.inputs):
         warnings.append("No training inputs were kept: explanations show none.")
     return warnings
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, Sequence) and not isinstance(value, str) else value
 
 
 def _number(value: float) -> float | None:

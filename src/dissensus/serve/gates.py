@@ -7,17 +7,17 @@ import json
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dissensus.detector import BayesianVAE
+from dissensus.detector import Detector
 from dissensus.detector.asking import Decisions
+from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
 from dissensus.persistence import CONFIG, OTHERS
-from dissensus.scores import Score
 from dissensus.serve.batching import GRAIN, Batcher
 from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
 from dissensus.serve.logs import log
@@ -38,7 +38,7 @@ class Loaded:
     """A gate as it was read from its folder."""
 
     name: str
-    gate: BayesianVAE
+    gate: Detector
     fingerprint: Fingerprint
     facts: Mapping[str, Any]
     kind: str
@@ -50,8 +50,8 @@ class Loaded:
 class GateFolder:
     """A folder that is a gate, or a folder of gates; a gate is called by its folder's name."""
 
-    def __init__(self, path: Path, *, device: str = "cpu", scores: Sequence[type[Score]] = ()) -> None:
-        self.path, self.device, self.scores = path, device, scores
+    def __init__(self, path: Path, *, device: str = "cpu", own: OwnCode | None = None) -> None:
+        self.path, self.device, self.own = path, device, own or import_own()
         self.single = (path / CONFIG).is_file()
         if not path.is_dir():
             raise ArtifactError(f"{path} is no folder: name one that `dissensus fit` saved, or one of such")
@@ -70,7 +70,7 @@ class GateFolder:
                 raise ArtifactError("its name must be of letters, digits, dots, dashes and underscores")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what they would say is among the facts
-                gate = BayesianVAE.load(folder, device=self.device, statistic=self.scores)
+                gate = Detector.load(folder, device=self.device, **self.own)
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)
         except (DissensusError, OSError, ValueError) as error:
@@ -91,7 +91,7 @@ class GateFolder:
             return []
 
 
-def _tried(gate: BayesianVAE) -> float:
+def _tried(gate: Detector) -> float:
     """Inputs a second of a gate that scores blank ones: so it is ready, and its queue knows its speed."""
     blank = Prepared(gate.preprocessor_.blank(GRAIN))
     gate.decide(blank)  # the first one makes what all later ones use

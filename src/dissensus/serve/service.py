@@ -9,9 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import SettingsError, brief
-from dissensus.own_code import import_class
-from dissensus.scores import Score
 from dissensus.serve.bodies import Bodies
 from dissensus.serve.decoders import Decoders
 from dissensus.serve.gates import GateFolder, Gates
@@ -35,7 +34,7 @@ class Service:
         self.settings, self.metrics = settings, Metrics()
         self.keys = None if settings.keys is None else KeyFile(settings.keys)
         self.gates = Gates(
-            GateFolder(path, device=settings.device, scores=_own_scores(settings)),
+            GateFolder(path, device=settings.device, own=_own_code(settings)),
             settings,
             self.metrics,
             on_alarm=self._on_alarm,
@@ -149,9 +148,6 @@ class Service:
             self._webhook.post({"event": "drift", "gate": gate, "time": time.time(), "drift": drift})
 
 
-def _own_scores(settings: ServeSettings) -> tuple[type[Score], ...]:
+def _own_code(settings: ServeSettings) -> OwnCode:
     """The classes that the operator named: names in gates are never imported."""
-    return tuple(
-        import_class(name, Score, option="--score")  # type: ignore[type-abstract]
-        for name in settings.scores
-    )
+    return import_own(scores=settings.scores, models=settings.models, observations=settings.observations)

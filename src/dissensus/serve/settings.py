@@ -58,6 +58,10 @@ class ServeSettings:
     """Where drift alarms are posted to."""
     scores: tuple[str, ...] = ()
     """Scores of your own that gates were fitted with, as ``package:Class``; imported at the start."""
+    models: tuple[str, ...] = ()
+    """The same for models."""
+    observations: tuple[str, ...] = ()
+    """The same for observation models of VAEs."""
     log_format: str = "json"
 
     def __post_init__(self) -> None:

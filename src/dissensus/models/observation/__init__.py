@@ -8,6 +8,7 @@ from dissensus.models.observation.discretised_logistic import DiscretisedLogisti
 from dissensus.models.observation.gaussian import Gaussian
 from dissensus.models.observation.lookup import (
     OBSERVATIONS,
+    OwnObservations,
     check_observation,
     default_observation,
     observation,
@@ -23,6 +24,7 @@ __all__ = [
     "DiscretisedLogistic",
     "Gaussian",
     "ObservationModel",
+    "OwnObservations",
     "check_observation",
     "default_observation",
     "observation",

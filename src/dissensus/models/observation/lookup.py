@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 from dissensus.errors import SettingsError, brief
 from dissensus.models.observation.base import ObservationModel
@@ -17,6 +17,7 @@ from dissensus.own_code import is_own_name, name_of, pick
 
 __all__ = [
     "OBSERVATIONS",
+    "OwnObservations",
     "check_observation",
     "default_observation",
     "observation",
@@ -31,6 +32,11 @@ OBSERVATIONS: Mapping[str, type[ObservationModel]] = {
     for model in (Bernoulli, ContinuousBernoulli, Gaussian, Categorical, DiscretisedLogistic)
 }
 """Every observation model of this package, by name."""
+
+OwnObservations: TypeAlias = (
+    ObservationModel | type[ObservationModel] | Sequence[ObservationModel | type[ObservationModel]] | None
+)
+"""What is passed when a detector is loaded: an observation model of one's own, or several."""
 
 
 def observation(model: str | ObservationModel, **settings: Any) -> ObservationModel:
@@ -69,18 +75,24 @@ def check_observation(model: str | ObservationModel) -> None:
             f"observation={model!r} is none: choose one of auto, {', '.join(OBSERVATIONS)}, or pass an "
             "object that inherits from dissensus.models.ObservationModel"
         )
+    if is_own_name(model):
+        raise SettingsError(f"observation={model!r} is the name of a class: import it and pass an object")
     own = observation(model)
     if type(own) in OBSERVATIONS.values():
         return
+    name = name_of(type(own))
     try:
-        again = type(own)(**json.loads(json.dumps(_settings(own))))
+        again = type(own)(**json.loads(json.dumps(_settings(own), allow_nan=False)))
     except Exception as error:  # whatever its own code raises
         raise SettingsError(
-            f"the observation model {name_of(type(own))} could not be loaded back ({brief(error)}): its "
-            "fields must be JSON values that its constructor takes"
+            f"the observation model {name} could not be loaded back ({brief(error)}): make it a dataclass "
+            "with a name, whose fields are JSON values"
         ) from error
     if again != own:
-        raise SettingsError(f"the observation model {name_of(type(own))} is not equal to itself made again")
+        raise SettingsError(
+            f"the observation model {name} could not be loaded back: made again of its fields, it is not "
+            "equal to itself; make it a dataclass whose fields are JSON values"
+        )
 
 
 def observation_to_config(model: ObservationModel) -> dict[str, Any]:
@@ -89,9 +101,7 @@ def observation_to_config(model: ObservationModel) -> dict[str, Any]:
     return {"name": model.name if known else name_of(type(model)), **_settings(model)}
 
 
-def observation_from_config(
-    config: Mapping[str, Any], passed: ObservationModel | type[ObservationModel] | None = None
-) -> ObservationModel:
+def observation_from_config(config: Mapping[str, Any], passed: OwnObservations = None) -> ObservationModel:
     """The inverse of :func:`observation_to_config`; a class of a person's own must be passed.
 
     >>> observation_from_config(observation_to_config(Gaussian(scale=None)))
@@ -103,7 +113,7 @@ def observation_from_config(
     name = settings.pop("name")
     if not is_own_name(name):
         return observation(name, **settings)
-    given = () if passed is None else (passed,)
+    given = () if passed is None else passed if isinstance(passed, Sequence) else (passed,)
     kind = pick(name, given, what="observation model", argument="observation", option="--observation")
     return kind(**settings)
 

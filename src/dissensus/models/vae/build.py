@@ -12,6 +12,7 @@ from dissensus.errors import SettingsError
 from dissensus.models.initialisation import initialise
 from dissensus.models.observation import (
     ObservationModel,
+    OwnObservations,
     default_observation,
     observation_from_config,
     observation_to_config,
@@ -122,7 +123,7 @@ def vae_from_config(
     *,
     encoder: nn.Module | None = None,
     decoder: nn.Module | None = None,
-    observation: ObservationModel | type[ObservationModel] | None = None,
+    observation: OwnObservations = None,
 ) -> VAE:
     """The VAE that :func:`architecture_config` described; load its weights next.
 
@@ -135,7 +136,8 @@ def vae_from_config(
     if kind == "custom":
         if encoder is None or decoder is None:
             raise SettingsError(
-                "this model was made of custom networks, which are not saved: pass encoder= and decoder=."
+                "this model was made of custom networks, which are not saved: pass encoder= and decoder= to "
+                "BayesianVAE.load, or fit a class that inherits from VAE and has config() and from_config()"
             )
         return VAE(encoder, decoder, model, config["input_shape"], config["latent_size"], clip=config["clip"])
     if encoder is not None or decoder is not None:

@@ -15,7 +15,7 @@ from dissensus.models.contract import Inferred, LatentModel, Observed, Scorer
 from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
-from dissensus.models.observation import ObservationModel
+from dissensus.models.observation import ObservationModel, OwnObservations
 from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
@@ -221,7 +221,7 @@ class VAE(LatentModel):
         cls,
         config: Mapping[str, Any],
         *,
-        observation: ObservationModel | type[ObservationModel] | None = None,
+        observation: OwnObservations = None,
     ) -> VAE:
         """The inverse of :meth:`config`, for networks that this package made.
 

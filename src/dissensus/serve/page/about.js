@@ -62,7 +62,9 @@ function shown(value) {
   if (value === null) return "none";
   if (Array.isArray(value)) return value.map(shown).join(value.length === 2 ? " to " : ", ");
   if (typeof value === "object") {
-    return Object.entries(value).map(([name, inner]) => `${name.replaceAll("_", " ")} ${shown(inner)}`).join(", ");
+    const { name: own, ...rest } = value;
+    const parts = Object.entries(rest).map(([name, inner]) => `${name.replaceAll("_", " ")} ${shown(inner)}`);
+    return (own === undefined ? parts : [shown(own), ...parts]).join(", ");
   }
   return String(value);
 }

@@ -1,0 +1,78 @@
+"""What a fit is made of, chosen by names that a person typed: of the package, or of classes of her own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import typer
+
+from dissensus.errors import SettingsError, brief
+from dissensus.own_code import is_own_name
+from dissensus.scores import score
+
+if TYPE_CHECKING:
+    from dissensus.detector import Detector
+    from dissensus.models import ObservationModel
+    from dissensus.scores import Score
+
+__all__ = ["chosen_detector", "chosen_score"]
+
+T = TypeVar("T")
+VAE = "vae"
+
+
+def chosen_detector(
+    context: typer.Context, model: str | None, of_a_vae: Mapping[str, Any], **settings: Any
+) -> Detector:
+    """The unfitted gate: of a VAE with its own settings, or of another model."""
+    from dissensus.detector import BayesianVAE, Detector
+    from dissensus.detector.own_names import import_own
+    from dissensus.models import check_model
+
+    if model in (None, VAE):
+        observation = _observation(of_a_vae["observation"])
+        return BayesianVAE(**{**of_a_vae, "observation": observation}, **settings)
+    chosen = import_own(models=[str(model)])["model"][0] if is_own_name(model) else str(model)
+    check_model(chosen)
+    for name in of_a_vae:
+        source = context.get_parameter_source(name)
+        if source is not None and source.name != "DEFAULT":
+            option = f"--{name.replace('_', '-')}"
+            raise SettingsError(f"{option} is for VAEs, and the model is {model}: leave one of both out")
+    return Detector(model=chosen, **settings)
+
+
+def chosen_score(name: str) -> str | Score:
+    """The name of a score of the package, or an object of a person's own class."""
+    if not is_own_name(name):
+        score(name)  # refused here, if there is none, before the data is read
+        return name
+    from dissensus.detector.own_names import import_own
+
+    [own] = import_own(scores=[name])["statistic"]
+    return _made(own, f"--score {name}")
+
+
+def _observation(name: str) -> str | ObservationModel:
+    """The name of an observation model of the package, or an object of a person's own class."""
+    from dissensus.detector.own_names import import_own
+    from dissensus.models import check_observation
+
+    if not is_own_name(name):
+        check_observation(name)  # refused here, if there is none, before the data is read
+        return name
+    [own] = import_own(observations=[name])["observation"]
+    made = _made(own, f"--observation {name}")
+    check_observation(made)
+    return made
+
+
+def _made(own: type[T], option: str) -> T:
+    try:
+        return own()
+    except Exception as error:  # whatever its constructor raises
+        raise SettingsError(
+            f"{option} cannot be made without arguments ({brief(error)}): give them defaults, or fit from "
+            "Python"
+        ) from error
