@@ -3,7 +3,9 @@ import io
 import json
 import os
 import re
+import tempfile
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,7 +21,11 @@ def stream_of(*records):
 
 
 def read(source, size=100, **options):
-    (chunk,) = JsonLines(source, **options).chunks(size)
+    """The one chunk of a file; a pipe's lines come in as many chunks as they happen to arrive in."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "asked.jsonl")
+        path.write_bytes(source.read())
+        (chunk,) = JsonLines(path, **options).chunks(size)
     return chunk
 
 
