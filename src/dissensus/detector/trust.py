@@ -59,7 +59,8 @@ def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     tensors = sum(len(part.stacks) for part in draws.parts.values())
     if _values(config["model"]["config"]) > tensors + MOST_SETTINGS:
         raise ArtifactError("the draws are not of this model: it has more layers than they")
-    _check_size(config["model"]["config"].get("input_shape", []))  # where a family calls it that
+    if "input_shape" in config["model"]["config"]:  # as a VAE calls it
+        _check_size(config["model"]["config"]["input_shape"])
 
 
 def check_keys(values: object, known: Collection[str], what: str) -> None:
