@@ -90,10 +90,6 @@ def test_a_model_needs_no_line(tmp_path):
     assert small != use
     script = f"import numpy as np\nX = np.load('rows.npy')\n{small}\nprint(type(gate.model_).__name__)"
     assert run(["-c", script], path=[ROOT / "src", tmp_path], folder=tmp_path) == "Independent\n"
-    command = ["-c", "from dissensus.cli import main; main()"]
-    own = ["--model", "my_model:Independent", "--quiet"]
-    run([*command, "fit", "rows.npy", "-o", "named", *QUICK, *own], path=[ROOT / "src"], folder=tmp_path)
-    run([*command, "score", "named", "rows.npy", *own], path=[ROOT / "src"], folder=tmp_path)
 
 
 def test_a_family_of_models_is_one_file_and_one_line(tmp_path):
