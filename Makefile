@@ -21,7 +21,7 @@ demo: $(READY)
 	$(BIN)/dissensus demo --output demo-report
 
 test: $(READY) lint types
-	$(BIN)/python -m pytest -n 3 --dist worksteal  # on two cores: some tests wait for processes and clocks
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # The packages that adapters are for are many and large: they get an environment of their own. pytorch-ood
 # comes without torchvision, whose wheels would bring another torch.

@@ -26,13 +26,20 @@ OF_MATRIX = {name for name in SCORES if not score(name).learns}
 
 
 @pytest.fixture(scope="session")
-def gate_of(fitted):
-    """Detectors that fuse by density, as if they had inliers enough for it."""
+def gate_of(quick, inputs):
+    """Detectors that fuse by density, as if they had inliers enough for it, each made once.
+
+    They are not among those of other tests, which with the same settings fuse by a sum.
+    """
+    made = {}
 
     def find(kind, **changes):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(Fused, "FEW", 0)
-            return fitted(kind, statistic="fused", **changes)
+        key = (kind, *sorted(changes.items()))
+        if key not in made:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(Fused, "FEW", 0)
+                made[key] = quick(statistic="fused", **changes).fit(inputs[kind])
+        return made[key]
 
     return find
 
