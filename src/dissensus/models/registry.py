@@ -5,15 +5,14 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Mapping, Sequence
-from importlib import import_module
 from inspect import signature
-from types import MappingProxyType
 from typing import Any, TypeAlias
 
 import torch
 from torch import Tensor
 
 from dissensus.errors import ArtifactError, DissensusError, SettingsError, brief
+from dissensus.homes import Homes
 from dissensus.models.contract import GenerativeModel
 from dissensus.models.observation import OwnObservations
 from dissensus.own_code import is_own_name, name_of, pick
@@ -36,18 +35,7 @@ AUTO = "auto"
 _HOMES = {
     "vae": "vae:VAE",
 }
-"""Where in this folder the class of each family is."""
-
-
-def _class_at(home: str) -> type[GenerativeModel]:
-    module, _, own = home.partition(":")
-    found: type[GenerativeModel] = getattr(import_module(f"dissensus.models.{module}"), own)
-    return found
-
-
-MODELS: Mapping[str, type[GenerativeModel]] = MappingProxyType(
-    {name: _class_at(home) for name, home in _HOMES.items()}
-)
+MODELS: Mapping[str, type[GenerativeModel]] = Homes("dissensus.models", _HOMES)
 """Every family of models in this package, by name."""
 
 Model: TypeAlias = str | GenerativeModel | type[GenerativeModel]
