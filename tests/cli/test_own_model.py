@@ -14,43 +14,7 @@ import dissensus as package
 from dissensus import BayesianVAE, Detector
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_model.py"
-MORE = """
-import math
-from dataclasses import dataclass
-import numpy as np
-import torch
-from torch import nn
-from dissensus.models import VAE, Bernoulli, Gaussian, GenerativeModel
-
-class Small(VAE):
-    def __init__(self, shape, clip=None):
-        size = math.prod(shape)
-        encoder = nn.Sequential(nn.Flatten(), nn.Linear(size, 4))
-        super().__init__(encoder, nn.Linear(2, size), Bernoulli(), shape, 2, clip=clip)
-    def config(self):
-        return {"shape": list(self.input_shape), "clip": self.clip}
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-    @classmethod
-    def for_inputs(cls, shape, *, clip, generator):
-        return cls(shape, clip=clip)
-
-@dataclass(frozen=True)
-class Sharp(Gaussian):
-    name = "sharp"
-    scale: float = 0.2
-
-@dataclass(frozen=True)
-class Picky(Gaussian):
-    name = "picky"
-    def __init__(self, scale):
-        super().__init__(scale)
-
-class Unsaved(Small):
-    def config(self):
-        return {"shape": np.zeros(2)}
-"""
+PARTS = Path(__file__).parents[1] / "contracts/own_parts.py"
 QUICK = ["--epochs", "4", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.5"]
 PCA, SMALL, SHARP = "my_model:ProbabilisticPCA", "my_parts:Small", "my_parts:Sharp"
 
@@ -59,7 +23,7 @@ PCA, SMALL, SHARP = "my_model:ProbabilisticPCA", "my_parts:Small", "my_parts:Sha
 def here(tmp_path, monkeypatch):
     """The folder where a person works, with modules of her own in it."""
     shutil.copy(EXAMPLE, tmp_path / "my_model.py")
-    (tmp_path / "my_parts.py").write_text(MORE, "utf-8")
+    shutil.copy(PARTS, tmp_path / "my_parts.py")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     for module in ("my_model", "my_parts"):

@@ -13,52 +13,7 @@ from dissensus import BayesianVAE, Detector
 from dissensus.errors import ArtifactError, SettingsError
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_model.py"
-MORE = """
-from dataclasses import dataclass
-import math
-import torch
-from torch import nn
-from dissensus.models import VAE, Bernoulli, Gaussian, GenerativeModel
-
-class Small(VAE):
-    def __init__(self, shape, clip=None):
-        size = math.prod(shape)
-        encoder = nn.Sequential(nn.Flatten(), nn.Linear(size, 4))
-        super().__init__(encoder, nn.Linear(2, size), Bernoulli(), shape, 2, clip=clip)
-    def config(self):
-        return {"shape": list(self.input_shape), "clip": self.clip}
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-    @classmethod
-    def for_inputs(cls, shape, *, clip, generator):
-        return cls(shape, clip=clip)
-
-class Pixels(GenerativeModel):
-    def __init__(self, shape):
-        super().__init__()
-        self.input_shape = tuple(shape)
-        self.means = nn.Parameter(torch.zeros(*shape))
-    def initialise_(self, generator):
-        with torch.no_grad():
-            self.means.copy_(torch.rand(self.means.shape, generator=generator))
-    def objective(self, x, noise):
-        return self.log_likelihood(x, noise, ())[0]
-    def log_likelihood(self, x, noise, inferred):
-        x = x.double() / 255 if x.dtype == torch.uint8 else x.double()
-        log_p = -2 * (x - self.means).square().flatten(1).sum(1)
-        return log_p, torch.zeros_like(log_p)
-    def config(self):
-        return {"shape": list(self.input_shape)}
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-
-@dataclass(frozen=True)
-class Sharp(Gaussian):
-    name = "sharp"
-    scale: float = 0.2
-"""
+PARTS = Path(__file__).parents[1] / "contracts/own_parts.py"
 PCA, SMALL, SHARP = (
     "models_of_an_operator:ProbabilisticPCA",
     "parts_of_an_operator:Small",
@@ -74,7 +29,7 @@ PIXELS = "parts_of_an_operator:Pixels"
 def gates(tmp_path, monkeypatch, folder, pictures):
     """Four gates with code of their own beside one without; the folder, and the gates by name."""
     shutil.copy(EXAMPLE, tmp_path / "models_of_an_operator.py")
-    (tmp_path / "parts_of_an_operator.py").write_text(MORE, "utf-8")
+    shutil.copy(PARTS, tmp_path / "parts_of_an_operator.py")
     monkeypatch.syspath_prepend(tmp_path)
     for module in ("models_of_an_operator", "parts_of_an_operator"):
         monkeypatch.delitem(sys.modules, module, raising=False)
