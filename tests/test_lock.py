@@ -120,9 +120,9 @@ from dissensus.lock import Claim
 claim = Claim(sys.argv[1])
 if os.fork() == 0:
     claim.release()  # it is not the child's to release
+    print("held", flush=True)  # by the child: the parent may be killed before a child has begun to run
     sys.stdin.read()
     os._exit(0)
-print("held", flush=True)
 os.waitpid(-1, 0)
 """
 
