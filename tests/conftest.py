@@ -9,9 +9,15 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests st
 import pytest
 import torch
 
+from dissensus.likelihood import own_bits
 from dissensus.models import build_vae
 
 torch.set_num_threads(1)
+
+WHOLE_SELF_TEST = own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS
+# Whether a row keeps its bits is asked at every fit and load, of which there are over a thousand here. Tests
+# that are not about it ask less.
+own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS = 2, 1, 4, (1,)
 
 # A shell that starts us in the background has us ignore Ctrl-C, and so would all processes that tests start.
 ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN
@@ -38,3 +44,12 @@ def image_vaes():
 def images():
     random = torch.Generator().manual_seed(9)
     return torch.randint(0, 256, (17, 1, 9, 10), generator=random, dtype=torch.uint8)
+
+
+@pytest.fixture(scope="module")
+def whole_self_test():
+    """Asks whether a row keeps its bits as often as a user's machine does."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in zip(("DRAWS", "TILES", "INPUTS", "SHIFTS"), WHOLE_SELF_TEST, strict=True):
+            patch.setattr(own_bits, name, value)
+        yield

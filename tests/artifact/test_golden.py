@@ -11,6 +11,8 @@ from dissensus import BayesianVAE, Detector
 from dissensus.errors import ArtifactError
 from dissensus.persistence.files import FORMAT_VERSION
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 

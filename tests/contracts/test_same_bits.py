@@ -16,6 +16,8 @@ from dissensus.models import build_vae
 
 from .models import Flow, LinearGaussian, Tokens, random_draws
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 MANY, FEW = 300, 12  # inputs in tiles, and one a call
 WIDTHS = [(7,), (10,), (33,), (5, 3), (16,)]
 ROW_VAES = {

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import torch
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
 
 

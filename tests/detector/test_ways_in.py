@@ -9,7 +9,10 @@ import ways_in
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "ways-in.json"
 
-pytestmark = pytest.mark.filterwarnings("ignore")  # so few inputs, that warnings are due
+pytestmark = [
+    pytest.mark.usefixtures("whole_self_test"),
+    pytest.mark.filterwarnings("ignore"),  # so few inputs, that warnings are due
+]
 
 
 @pytest.fixture(scope="module")

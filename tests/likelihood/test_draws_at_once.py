@@ -11,6 +11,8 @@ from dissensus.likelihood import keeps_bits, log_likelihoods
 from dissensus.models import GenerativeModel
 from dissensus.posterior import PartDraws, WeightDraws
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 
 class Normal(GenerativeModel):
     """Independent normal numbers with means of their own."""

@@ -12,6 +12,8 @@ from dissensus.likelihood import keeps_bits
 from dissensus.models import VAE, Gaussian, build_vae
 from dissensus.posterior import PartDraws, WeightDraws
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 QUICK = {"epochs": 3, "draws": 4, "samples": 4, "false_alarm_rate": 0.2, "device": "cpu"}
 
 

@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.usefixtures("whole_self_test")
+
 
 def columns(answer):
     results = answer.json()["results"]
