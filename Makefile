@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-integrations browser lint types clean
+.PHONY: demo test test-integrations paper browser lint types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -22,6 +22,10 @@ demo: $(READY)
 
 test: $(READY) lint types
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The paper's table: measures what results/paper lacks (an hour of one GPU from nothing), then shows it.
+paper: $(READY)
+	$(BIN)/python -m benchmarks paper --seeds 0,1,2
 
 # The packages that adapters are for are many and large: they get an environment of their own. pytorch-ood
 # comes without torchvision, whose wheels would bring another torch.

@@ -12,9 +12,9 @@ from urllib.parse import unquote
 
 import pytest
 
-from dissensus.bench.decimals import short
-from dissensus.bench.panel.records import read_rows
-from dissensus.bench.panel.summary import pairs
+from benchmarks.decimals import short
+from benchmarks.panel.records import read_rows
+from benchmarks.panel.summary import pairs
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"

@@ -11,9 +11,8 @@ HELP_EVERYWHERE = """
 import sys
 from typer.testing import CliRunner
 from dissensus.cli import app
-single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "serve", "bench"]
-measured = ["paper", "panel", "service"]
-for command in ([], *([name] for name in single), *(["bench", name] for name in measured)):
+single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "serve"]
+for command in ([], *([name] for name in single)):
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.stdout, (command, result)
 heavy = {"torch", "numpy", "scipy", "sklearn", "matplotlib", "PIL", "safetensors"} & set(sys.modules)

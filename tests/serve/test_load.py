@@ -13,11 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from dissensus.bench.service import library, measure
-from dissensus.bench.service.library import library_rates
-from dissensus.bench.service.load import Question, run_clients, score_questions
-from dissensus.bench.service.measure import Plan, measure_service
-from dissensus.bench.service.sentences import service_sentences
+from benchmarks.service import library, measure
+from benchmarks.service.library import library_rates
+from benchmarks.service.load import Question, run_clients, score_questions
+from benchmarks.service.measure import Plan, measure_service
+from benchmarks.service.sentences import service_sentences
 from dissensus.errors import DissensusError
 from dissensus.serve import batching
 from dissensus.serve import server as server_module

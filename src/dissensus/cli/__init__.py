@@ -13,7 +13,6 @@ import typer
 
 from dissensus._version import __version__
 from dissensus.cli import calibrate, demo, explain, fit, inspect, report, score, serve
-from dissensus.cli.bench import bench_guarantees, bench_panel, bench_paper, bench_service, bench_speed
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -36,14 +35,6 @@ app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("inspect")(inspect.inspect)
 app.command("serve")(serve.serve)
-
-bench = typer.Typer(help="Measure the benchmarks that come with the package.", no_args_is_help=True)
-bench.command("paper")(bench_paper)
-bench.command("panel")(bench_panel)
-bench.command("guarantees")(bench_guarantees)
-bench.command("speed")(bench_speed)
-bench.command("service")(bench_service)
-app.add_typer(bench, name="bench")
 
 
 def _print_version(wanted: bool) -> None:

@@ -1,0 +1,29 @@
+"""The command ``python -m benchmarks``: arguments in, calls out."""
+
+import typer
+
+from benchmarks.guarantees.command import guarantees
+from benchmarks.panel.command import panel
+from benchmarks.paper.command import paper
+from benchmarks.service.command import service
+from benchmarks.speed.command import speed
+from dissensus.cli.failures import Commands
+
+__all__ = ["app"]
+
+app = typer.Typer(
+    name="python -m benchmarks",
+    cls=Commands,
+    help="Measure the benchmarks, and make their tables and figures from what was measured.",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+)
+app.command("paper")(paper)
+app.command("panel")(panel)
+app.command("guarantees")(guarantees)
+app.command("speed")(speed)
+app.command("service")(service)
+
+if __name__ == "__main__":
+    app()

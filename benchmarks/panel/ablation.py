@@ -1,0 +1,128 @@
+"""One change at a time to the recommended detector: what each part of it is worth."""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean
+
+from rich.console import Console
+
+from benchmarks.decimals import short
+from benchmarks.panel.configuration import RECOMMENDED, Configuration
+from benchmarks.panel.inputs import Sizes
+from benchmarks.panel.records import Task, read_rows
+from benchmarks.panel.rows import Row
+from benchmarks.panel.runs import RunKey
+from benchmarks.panel.sets import InlierSet
+from benchmarks.panel.summary import summarise
+from benchmarks.panel.table import Grid, summary_grid, to_markdown, to_terminal
+from dissensus.destination import write_output
+
+__all__ = ["UNCHANGED", "ablation_tables", "ablation_tasks", "ablations", "show_ablation"]
+
+UNCHANGED = "unchanged"
+LEAST_CHAINS = 4  # are run, so that fewer can be taken from them
+SHOWN_SCORES = ("ess", "std", "whitened", "mean-ll", "fused-images", "fused-draws")
+"""Beside the recommended one."""
+
+
+def ablations(base: Configuration) -> dict[str, dict[str, Configuration]]:
+    """Every change, by what is changed and to what. Most share one training: fewer draws are fewer rows.
+
+    The posterior is not among them: the panel itself compares all of them.
+    """
+    chains = base.chains
+    per_chain = base.draws // chains
+    fewer_chains = [c for c in (1, 2, 4, 8) if c <= chains]
+    return {
+        UNCHANGED: {"": base},
+        "draws a chain": {str(d): replace(base, used_draws=d) for d in (1, 2, 5, 10, 20) if d <= per_chain},
+        "chains": {str(c): replace(base, used_chains=c) for c in fewer_chains},
+        f"chains, {per_chain} draws in all": {
+            str(c): replace(base, used_chains=c, used_draws=per_chain // c)
+            for c in fewer_chains
+            if per_chain % c == 0
+        },
+        "importance samples": {str(K): replace(base, samples=K) for K in (1, 4, 16, 64)},
+        "z-noise": {noise: replace(base, noise=noise) for noise in ("shared", "fresh")},
+        "observation": {
+            name: replace(base, observation=name)
+            for name in ("bernoulli", "continuous-bernoulli", "gaussian", "discretised-logistic")
+        },
+    }
+
+
+def ablation_tasks(
+    inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, quick: bool
+) -> list[Task]:
+    """A record for each change, set and seed."""
+    chains = max(LEAST_CHAINS, RECOMMENDED.chains)
+    base = replace(RECOMMENDED, chains=chains, draws=chains * (RECOMMENDED.draws // RECOMMENDED.chains))
+    if quick:
+        base = base.quick()
+    return [
+        Task(
+            RunKey(each, configuration, sizes, seed),
+            "-".join(filter(None, [axis.replace(",", "").replace(" ", "-"), value])),
+            "ablation",
+            {"axis": axis, "value": value},
+        )
+        for seed, each in itertools.product(seeds, inliers)
+        for axis, changed in ablations(base).items()
+        for value, configuration in changed.items()
+    ]
+
+
+def ablation_tables(output: Path, *, quick: bool) -> list[Grid]:
+    """For each in-distribution set a table of each change, and one of which score finds which outliers."""
+    mark = " (QUICK: not a result)" if quick else ""
+    tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    shown = (RECOMMENDED.score, *SHOWN_SCORES)
+    for row, _, record in read_rows(output, "ablation", quick=quick):
+        tables[row.inliers, record["axis"]].append(replace(row, posterior=record["value"]))
+    grids = []
+    for (inliers, axis), rows in tables.items():
+        if axis == UNCHANGED:
+            grids.append(_carriers(f"{inliers}: which score finds which outliers{mark}", rows))
+            continue
+        chosen = [row for row in rows if row.score in shown]
+        order = list(dict.fromkeys(row.posterior for row in chosen))
+        summaries = sorted(
+            summarise(chosen), key=lambda each: (shown.index(each.score), _natural(each.posterior, order))
+        )
+        grids.append(summary_grid(f"{inliers}: {axis}{mark}", summaries))
+    return grids
+
+
+def show_ablation(output: Path, console: Console, *, quick: bool) -> None:
+    """Prints the tables and writes ``ablation.md``."""
+    grids = ablation_tables(output, quick=quick)
+    if not grids:
+        console.print(f"There are no ablation records in {output} yet.")
+        return
+    for grid in grids:
+        console.print(to_terminal(replace(grid, whole=True)))
+    write_output(output / "ablation.md", to_markdown(grids).encode())
+
+
+def _carriers(title: str, rows: Sequence[Row]) -> Grid:
+    """AUROC of every score by kind of outlier, the mean over seeds."""
+    found: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        found[row.score, row.outliers].append(row.auroc)
+    outliers = list(dict.fromkeys(kind for _, kind in found))
+    scores = list(dict.fromkeys(score for score, _ in found))
+    lines = [
+        (score, *(short(fmean(own)) if (own := found.get((score, kind))) else "–" for kind in outliers))
+        for score in scores
+    ]
+    return Grid(title, ("", *outliers), tuple(lines))
+
+
+def _natural(value: str, order: Sequence[str]) -> tuple[int, int]:
+    """Numbers by size, words in the order they came."""
+    return (int(value), 0) if value.isdigit() else (0, order.index(value))

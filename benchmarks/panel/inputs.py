@@ -1,0 +1,154 @@
+"""Which images serve which purpose, chosen by the seed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from benchmarks.panel.sets import InlierSet
+from dissensus.errors import DataError
+from dissensus.inputs import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
+from dissensus.models.inputs import to_tensor
+from dissensus.seeding import numpy_stream, stream_seed
+
+__all__ = ["FITTED_ON", "FULL", "QUICK", "Inputs", "Purpose", "Sizes", "load_inputs"]
+
+Purpose: TypeAlias = Literal["test", "selection"]
+"""``selection`` reads training images alone: inliers are some set aside, outliers are made up of others."""
+
+Images: TypeAlias = NDArray[np.uint8]
+
+FITTED_ON = ("fitting", "fusing", "calibration")
+"""Sections of in-distribution images beside the inliers, none in two: scores learn from the first, their
+fusion from the second, p-values come from the third. All are cut from the training set."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many images serve which purpose, at most."""
+
+    training: int | None
+    fitting: int
+    fusing: int
+    calibration: int
+    inliers: int
+    outliers: int
+    """Of each set."""
+    regret: int = 0
+    """Of each section: images whose likelihood regret is found, which costs thousands of decodings each."""
+
+    def set_aside(self, purpose: Purpose) -> int:
+        """Training images that are not trained on."""
+        learnt_from = self.fitting + self.fusing + self.calibration
+        return learnt_from + (self.inliers + self.outliers) * (purpose == "selection")
+
+    def training_size(self, inliers: InlierSet, purpose: Purpose) -> int:
+        """Images to train on."""
+        left = inliers.training_images - self.set_aside(purpose)
+        return left if self.training is None else min(left, self.training)
+
+    def scored(self, inliers: InlierSet, purpose: Purpose) -> int:
+        """Images in all sections together, or a few more."""
+        kinds = len(inliers.made_up if purpose == "selection" else inliers.outliers)
+        return self.fitting + self.fusing + self.calibration + self.inliers + kinds * self.outliers
+
+
+FULL = Sizes(training=None, fitting=2_000, fusing=2_000, calibration=5_000, inliers=5_000, outliers=2_000)
+QUICK = Sizes(training=3_000, fitting=200, fusing=200, calibration=250, inliers=250, outliers=100)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs:
+    """The images of one in-distribution set and seed."""
+
+    training: Tensor
+    """uint8 (N, C, H, W)"""
+    scored: Tensor
+    """uint8 (N, C, H, W): all sections, one after the other."""
+    sections: Mapping[str, slice]
+    """``fitting``, ``fusing``, ``calibration``, ``inliers``, then the outliers by name."""
+
+    @cached_property
+    def image_statistics(self) -> dict[str, NDArray[np.float64]]:
+        """Those that need no model (N,), by name, of all sections: the same for every posterior."""
+        images = self.scored.permute(0, 2, 3, 1).cpu().numpy()
+        return image_statistics(np.ascontiguousarray(images))
+
+
+def load_inputs(
+    inliers: InlierSet,
+    sizes: Sizes,
+    *,
+    seed: int,
+    purpose: Purpose = "test",
+    device: torch.device | str = "cpu",
+) -> Inputs:
+    """The images of an in-distribution set, everything it is compared with, and what is learnt from."""
+    images = _of_dataset(inliers, "train")[0]
+    if len(images) <= sizes.set_aside(purpose):
+        raise DataError(
+            f"{inliers.dataset} has {len(images)} training images, too few to set {sizes.set_aside(purpose)} "
+            "aside; use the whole dataset"
+        )
+    order = numpy_stream(seed, "panel", inliers.name, "split").permutation(len(images))
+    counts = [sizes.fitting, sizes.fusing, sizes.calibration]
+    if purpose == "selection":
+        counts += [sizes.inliers, sizes.outliers]
+    *parts, rest = np.split(order, np.cumsum(counts))
+    sections = {name: images[rows] for name, rows in zip(FITTED_ON, parts, strict=False)}
+    if purpose == "selection":
+        sections |= {"inliers": images[parts[3]]} | _made_up(inliers, images[parts[4]], seed)
+    else:
+        sections |= _test_sections(inliers, sizes, seed)
+    ends = np.cumsum([len(section) for section in sections.values()]).tolist()
+    starts = [0, *ends[:-1]]
+    return Inputs(
+        training=_tensor(images[np.sort(rest[: sizes.training])]).to(device),
+        scored=_tensor(np.concatenate(list(sections.values()))).to(device),
+        sections={name: slice(*ends) for name, *ends in zip(sections, starts, ends, strict=True)},
+    )
+
+
+def _test_sections(inliers: InlierSet, sizes: Sizes, seed: int) -> dict[str, Images]:
+    """Test inliers, and outliers made up of other test images, of other datasets, or of held-out classes."""
+    known, unknown = _of_dataset(inliers, "test")
+    order = numpy_stream(seed, "panel", inliers.name, "inliers").permutation(len(known))
+    inside, base = np.split(order, [sizes.inliers])
+    sections = {"inliers": known[inside]}
+    if inliers.held_out:
+        return sections | {inliers.outliers[0]: _some(unknown, sizes.outliers, seed, inliers.outliers[0])}
+    if not len(base):
+        raise DataError(f"{inliers.dataset} has no test images left to make outliers of; use it whole")
+    for name in inliers.other_datasets:
+        others = digits() if name == "digits" else load_dataset(name, "test").images
+        sections[name] = _some(others, sizes.outliers, seed, name)
+    return sections | _made_up(inliers, known[base[: sizes.outliers]], seed)
+
+
+def _made_up(inliers: InlierSet, images: Images, seed: int) -> dict[str, Images]:
+    return {kind: make_up(kind, images, stream_seed(seed, "panel", inliers.name)) for kind in MADE_UP}
+
+
+def _of_dataset(inliers: InlierSet, split: Literal["train", "test"]) -> tuple[Images, Images]:
+    """Images of the classes that are learnt, and of those that are held out."""
+    source = load_dataset(inliers.dataset, split)
+    if not inliers.held_out:
+        return source.images, source.images[:0]
+    known, unknown = hold_out_classes(source.labels, inliers.held_out)
+    return source.images[known], source.images[unknown]
+
+
+def _some(images: Images, count: int, seed: int, name: str) -> Images:
+    return images[numpy_stream(seed, "panel", "outliers", name).permutation(len(images))[:count]]
+
+
+def _tensor(images: Images) -> Tensor:
+    """Grey (N, H, W) or colour (N, H, W, 3) to (N, C, H, W)."""
+    return to_tensor(images)

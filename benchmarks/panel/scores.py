@@ -1,0 +1,95 @@
+"""Every score of the panel, made from what a run left; higher = more out-of-distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from benchmarks.panel.run_result import PanelResult
+from dissensus.errors import SettingsError
+from dissensus.models import OBSERVED
+from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
+
+__all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores"]
+
+Scores = dict[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class FusedScore:
+    """A candidate for the recommended score: what is fused, and how (:class:`dissensus.scores.Fusion`)."""
+
+    of: Literal["all", "draws", "images"]
+    """Statistics of the draws, of the images without any model, or all of them."""
+    depth: str = Fused.DEPTH
+    leading: tuple[str, ...] = Fused.LEADING
+
+
+FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
+    {
+        "fused": FusedScore("all"),
+        "fused-even": FusedScore("all", leading=()),
+        "fused-gaussian": FusedScore("all", "gaussian"),
+        "fused-draws": FusedScore("draws"),
+        "fused-images": FusedScore("images", leading=()),
+    }
+)
+"""Fused scores by name: the detector's own, then it with another density or with fewer statistics."""
+
+TWO_SIDED = (*(name for name, each in OBSERVED.items() if each.tails == "both"), "code-length")
+ONE_SIDED = tuple(name for name, each in OBSERVED.items() if each.tails == "upper")
+
+OF_MATRIX = tuple(name for name in SCORES if score(name).requires == (MATRIX,))
+
+PANEL_SCORES = (*OF_MATRIX, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS, "likelihood-regret")
+"""Every name; a run need not have them all: a single draw does not disagree."""
+
+
+def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scores:
+    """Every score (N,) of all sections, or those named; NaN where an input was left out.
+
+    Scores of the matrix and two-sided statistics learn from the section ``fitting``, fusions from ``fusing``.
+    """
+    unknown = [name for name in only or () if name not in PANEL_SCORES]
+    if unknown:
+        raise SettingsError(f"there is no score {unknown[0]!r}; choose one of {', '.join(PANEL_SCORES)}")
+    wanted = set(PANEL_SCORES if only is None else only)
+    fusions = {name: _fused_names(each, result) for name, each in FUSIONS.items() if name in wanted}
+    raw = _of_the_matrix(result, wanted.union(*fusions.values())) | dict(result.statistics)
+    found = {name: values for name, values in raw.items() if name in wanted and name not in TWO_SIDED}
+    if "input-complexity" in wanted:
+        found["input-complexity"] = input_complexity(result.matrix, result.statistics["code-length"])
+    for name in wanted.intersection(TWO_SIDED, raw):
+        found[name] = _fused(Fusion("gaussian"), (name,), raw, result.sections["fitting"])
+    for name, names in fusions.items():
+        if set(names) <= set(raw):
+            fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].leading)
+            found[name] = _fused(fusion, names, raw, result.sections["fusing"])
+    if "likelihood-regret" in wanted and len(result.regret):
+        found["likelihood-regret"] = result.regret
+    return {name: found[name] for name in PANEL_SCORES if name in found}
+
+
+def _fused_names(fused: FusedScore, result: PanelResult) -> tuple[str, ...]:
+    without_model = tuple(name for name in result.statistics if name not in OBSERVED)
+    return {"all": (*Fused.PARTS, *without_model), "draws": Fused.PARTS, "images": without_model}[fused.of]
+
+
+def _of_the_matrix(result: PanelResult, names: set[str]) -> Scores:
+    found, measured = {}, Measured(result.matrix)
+    fitting = measured.select(result.sections["fitting"])
+    for name in OF_MATRIX:
+        own = score(name)
+        if name in names and measured.draws >= own.least_draws:
+            found[name] = own.fit(fitting)(measured)
+    return found
+
+
+def _fused(fusion: Fusion, names: Sequence[str], values: Scores, inliers: slice) -> NDArray[np.float64]:
+    chosen = {name: values[name] for name in names}
+    return fusion.fit({name: each[inliers] for name, each in chosen.items()})(chosen)

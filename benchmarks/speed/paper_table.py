@@ -1,0 +1,67 @@
+"""Part (i): the paper's table 1 with one seed, its first row and the whole, with the start of a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.places import ROOT
+from benchmarks.speed.comparison import faster
+from benchmarks.speed.sizes import Sizes
+from dissensus.errors import DissensusError
+from dissensus.evaluation import read_records
+
+__all__ = ["measure_table", "measure_table_row"]
+
+ROW = "fashion-mnist-vs-mnist"
+ROW_GOAL, GOAL = 60.0, 600.0  # seconds
+
+
+def measure_table_row(sizes: Sizes, device: torch.device) -> dict[str, Any]:
+    """Seconds of ``python -m benchmarks paper`` for one benchmark and the converged preset."""
+    options = ["--benchmark", ROW, "--preset", "converged"]
+    return _measured(f"table 1, {ROW}, all six methods, one seed", options, ROW_GOAL, sizes, device)
+
+
+def measure_table(sizes: Sizes, device: torch.device) -> dict[str, Any]:
+    """Seconds of ``python -m benchmarks paper`` for all benchmarks and both presets."""
+    return _measured("the whole of table 1, both presets, one seed", [], GOAL, sizes, device)
+
+
+def _measured(
+    name: str, options: Sequence[str], goal: float, sizes: Sizes, device: torch.device
+) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks", "paper", *options]
+        command += ["--seeds", "0", "--device", device.type, "--output", folder]
+        command += ["--quick"] if sizes.quick else []
+        started = time.perf_counter()
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
+        took = time.perf_counter() - started
+        if done.returncode:
+            said = " ".join((done.stdout + done.stderr).split())
+            raise DissensusError(f"python -m benchmarks paper failed: {said or 'it said nothing'}")
+        records = list(read_records(Path(folder) / "records").values())
+    return {
+        "settings": {"options": [*options, "--seeds", "0"], "quick": sizes.quick},
+        "records": len(records),
+        "runs": _runs(records),
+        "comparisons": [faster(name, took, goal, "goal").to_dict()],
+    }
+
+
+def _runs(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """By the name of its matrices, the seconds of each run; those trained together have the same seconds."""
+    return {
+        Path(record["matrices"][run]).stem: {**seconds, "trained_with": record["trained_with"][run]}
+        for record in records
+        if "mean_of" not in record  # the five splits' means were made of other records
+        for run, seconds in record["seconds"].items()
+    }

@@ -1,0 +1,119 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from benchmarks.paper import runs
+from benchmarks.paper.benchmarks import BENCHMARKS, Sizes, load_inputs
+from benchmarks.paper.presets import find_preset
+from benchmarks.paper.run_result import load_result, save_result
+from benchmarks.paper.runs import RunKey, replace_pixels
+from dissensus.errors import DataError, SettingsError
+
+SIZES = Sizes(training=64, test=12, validation=8, typical=6)
+FASHION = BENCHMARKS["fashion-mnist-vs-mnist"]
+
+
+def key(run="bvae1", preset="converged", seed=0, **changes):
+    return RunKey(FASHION, run, replace(find_preset(preset), **changes), SIZES, seed)
+
+
+def execute(key, inputs):
+    ((_, result),) = runs.execute([key], inputs)
+    return result
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.15, 0.2, 1.0])
+def test_pixels_are_replaced_at_the_rate_and_by_uniform_noise(rate):
+    images = torch.full((200, 1, 28, 28), 7, dtype=torch.uint8)
+    noisy = replace_pixels(images, rate, torch.Generator().manual_seed(0))
+    pixels = images.numel()
+    # A replaced pixel keeps its value once in 256 times; five standard errors.
+    changed = rate * 255 / 256
+    assert abs((noisy != 7).double().mean() - changed) <= 5 * (changed * (1 - changed) / pixels) ** 0.5
+    assert (images == 7).all()
+    if rate:
+        values = noisy[noisy != 7].double()
+        assert abs(values.mean() - 127.5) < 5 * 73.9 / len(values) ** 0.5
+        assert (values.min(), values.max()) == (0, 255)
+
+
+def test_matrices_have_a_row_a_draw_and_a_column_an_input():
+    inputs = load_inputs(FASHION, SIZES, seed=0)
+    result = execute(key(), inputs)
+    assert result.test.shape == (6, 24)  # 2 chains of 3 draws
+    assert result.validation.shape == (6, 8)
+    assert result.typical.shape == (6, 0)  # only plain VAEs are asked about training inputs
+    assert execute(key("vaes"), inputs).typical.shape[1] == 6
+    assert result.inliers == 12
+    assert (result.pictured[:8] < 12).all()
+    assert (result.pictured[8:] >= 12).all()
+    assert result.pictures.shape == (16, 1, 28, 28)
+    assert result.reconstructions.shape == (5, 16, 1, 28, 28)
+    found = result.info["diagnostics"]
+    assert found["validation_log_likelihood"] == pytest.approx(result.validation.mean())
+    assert found["validation_log_likelihood_of_mixture"] >= found["validation_log_likelihood"]
+    assert set(found["last_epoch"]) == {"decoder"}
+    assert {"kappa_05", "kappa_50", "kappa_95", "kinetic_temperature"} <= set(found["last_epoch"]["decoder"])
+    assert len(found["training_elbo"]) == 4
+    assert found["noise_floor"] > 0
+
+
+def test_runs_made_together_are_what_each_is_alone():
+    inputs = load_inputs(FASHION, SIZES, seed=0)
+    keys = [key("vaes", members=2, member_epochs=3), key("bvae2", chains=1, epochs=3, burn_in=2)]
+    together = dict(runs.execute(keys, inputs))
+    assert list(together) == keys
+    for one in keys:
+        np.testing.assert_array_equal(together[one].test, execute(one, inputs).test)
+    assert together[keys[0]].info["trained_with"] == ["bvae2"]
+    assert execute(keys[0], inputs).info["trained_with"] == []
+
+
+def test_background_sees_perturbed_images(monkeypatch):
+    seen = []
+    begin = runs.PosteriorRun
+    monkeypatch.setattr(
+        runs,
+        "PosteriorRun",
+        lambda vae, data, *rest, **more: seen.append(data) or begin(vae, data, *rest, **more),
+    )
+    inputs = load_inputs(FASHION, SIZES, seed=0)
+    for run in ("vaes", "background"):
+        execute(key(run), inputs)
+    assert torch.equal(seen[0], inputs.training)
+    changed = (seen[1] != inputs.training).double().mean()
+    assert changed == pytest.approx(0.2 * 255 / 256, abs=0.01)
+
+
+def test_saved_results_come_back_and_damaged_ones_are_refused(tmp_path):
+    result = execute(key("vaes"), load_inputs(FASHION, SIZES, seed=0))
+    path = tmp_path / "deep" / "matrix.npz"
+    save_result(path, result)
+    again = load_result(path)
+    np.testing.assert_array_equal(again.test, result.test)
+    np.testing.assert_array_equal(again.typical, result.typical)
+    assert again.info == json.loads(json.dumps(result.info))
+    path.write_bytes(path.read_bytes()[:-40])
+    with pytest.raises(DataError, match=r"matrix\.npz"):
+        load_result(path)
+
+
+def test_presets_share_what_they_do_not_change():
+    assert key("vaes", "converged").name == key("vaes", "as-published").name
+    assert key("background").name == key("background", step_size=0.5).name
+    assert key("bvae1").name != key("bvae1", step_size=0.5).name
+    assert key("vaes").name == key("vaes", samples=3).name != key("vaes", member_samples=3).name
+    assert key("bvae1").name == key("bvae1", member_samples=3).name != key("bvae1", samples=3).name
+    assert key("vaes").name != key("vaes", latent_size=3).name
+    assert key("vaes", seed=0).name != key("vaes", seed=1).name
+    assert (
+        key("vaes").name != RunKey(FASHION, "vaes", find_preset("converged"), replace(SIZES, test=5), 0).name
+    )
+
+
+def test_unknown_preset():
+    with pytest.raises(SettingsError, match="no preset 'best'"):
+        find_preset("best")
