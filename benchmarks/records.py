@@ -1,35 +1,173 @@
-"""Records of full measurements and of quick ones, which never lie in one folder."""
+"""What a measurement leaves behind, the same for every benchmark: a record, one line of a JSON Lines file.
+
+A file holds the records of one group, such as ``results/paper/fashion-mnist-vs-mnist.jsonl``. Tables and
+figures are made from records alone; raw scores and matrices are caches that nobody commits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
+import numpy as np
+
+from dissensus.destination import write_output
 from dissensus.errors import DataError
-from dissensus.evaluation import read_records
+from dissensus.evaluation import environment
+from dissensus.lock import Claim
 
-__all__ = ["records_of_kind", "refuse_other_kind"]
+__all__ = ["Record", "Records", "digest"]
+
+DIGITS = 6  # more than any number here is sure of
+PATIENCE = 60.0  # seconds; another process that writes a record is done in much less
 
 
-def records_of_kind(output: Path, folder: str, *, quick: bool) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every record below ``output/folder`` with its path below ``output``; none where there is no folder.
+@dataclass(frozen=True)
+class Record:
+    """One run of one benchmark: what was asked, what it was measured with, what came out."""
 
-    One of the other kind is refused.
-    """
-    where = output / folder
-    if not where.is_dir():
-        return
-    for name, record in read_records(where).items():
-        if record.get("quick") is not quick:
-            kind = "a quick" if record.get("quick") else "a full"
-            raise DataError(
-                f"{where / name} is {kind} record in the wrong folder; keep quick and full records apart"
+    name: str
+    """What was measured; with the seed, the only one of this name in its group."""
+    seed: int | None
+    settings: Mapping[str, Any]
+    """All that the numbers depend on: a record of other settings is another measurement."""
+    rows: Sequence[Mapping[str, Any]]
+    """The numbers, in rows of the same columns."""
+    seconds: Mapping[str, float]
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What else is known: diagnostics, notes, histograms for a figure."""
+    environment: Mapping[str, Any] = field(default_factory=environment)
+    """Hardware, versions and commit."""
+    quick: bool = False
+    """Measured on a little of the data, to try the benchmark out: not a result."""
+
+
+class Records:
+    """The records of a benchmark, in a folder of their own."""
+
+    def __init__(self, folder: Path, *, quick: bool = False) -> None:
+        self.folder, self.quick = folder, quick
+
+    def groups(self) -> list[str]:
+        """The names of the groups there are."""
+        return sorted(path.stem for path in self.folder.glob("*.jsonl"))
+
+    def read(self, group: str) -> list[Record]:
+        """All of a group, by name and seed; none where there is no such group.
+
+        Quick records and full ones are never read together.
+        """
+        path = self._path(group)
+        if not path.exists():
+            return []
+        found = [_parsed(path, number, line) for number, line in enumerate(_lines(path), 1)]
+        if any(record.quick is not self.quick for record in found):
+            kind = "full" if self.quick else "quick"
+            raise DataError(f"{path} holds {kind} records; keep quick and full ones in folders of their own")
+        return found
+
+    def all(self) -> Iterator[tuple[str, Record]]:
+        """Every record with its group."""
+        for group in self.groups():
+            for record in self.read(group):
+                yield group, record
+
+    def find(self, group: str, name: str, seed: int | None, settings: Mapping[str, Any]) -> Record | None:
+        """The record of this name, seed and settings, if it was measured."""
+        wanted = digest(settings)
+        for record in self.read(group):
+            if (record.name, record.seed) == (name, seed) and digest(record.settings) == wanted:
+                return record
+        return None
+
+    def add(self, group: str, record: Record) -> None:
+        """Writes a record in place of the one of its name and seed; the file is whole or as it was."""
+        if record.quick is not self.quick:
+            raise ValueError("a record is kept among those of its kind")
+        path = self._path(group)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with Claim(path, patience=PATIENCE):
+            kept = {(each.name, each.seed): each for each in self.read(group)}
+            kept[record.name, record.seed] = record
+            ordered = sorted(
+                kept.values(), key=lambda each: (each.name, -1 if each.seed is None else each.seed)
             )
-        yield f"{folder}/{name}", record
+            write_output(path, "".join(_line(each) for each in ordered).encode())
+
+    def _path(self, group: str) -> Path:
+        return self.folder / f"{group}.jsonl"
 
 
-def refuse_other_kind(output: Path, folder: str, *, quick: bool) -> None:
-    """An error where the folder holds quick records and full ones are to be added, or the other way round."""
-    for _ in records_of_kind(output, folder, quick=quick):
-        pass
+def _order(record: Record) -> tuple[str, int]:
+    return record.name, -1 if record.seed is None else record.seed
+
+
+def digest(settings: Mapping[str, Any]) -> str:
+    """A short name of settings, the same for those read back from a record.
+
+    >>> digest({"draws": 20, "widths": (32, 64)}) == digest({"widths": [32, 64], "draws": 20.0})
+    True
+    """
+    text = json.dumps(_plain(settings, "settings"), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def _line(record: Record) -> str:
+    columns = list(dict.fromkeys(name for row in record.rows for name in row))
+    payload = {
+        "name": record.name,
+        "seed": record.seed,
+        "quick": record.quick,
+        "settings": record.settings,
+        # By columns, so that their names are written once.
+        "rows": {name: [row.get(name) for row in record.rows] for name in columns},
+        "about": record.about,
+        "seconds": record.seconds,
+        "environment": record.environment,
+    }
+    return json.dumps(_plain(payload, record.name), ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _parsed(path: Path, number: int, line: str) -> Record:
+    try:
+        fields = json.loads(line, parse_constant=_refuse_constant)
+        columns = fields.pop("rows")
+        rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+        return Record(rows=rows, **fields)
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise DataError(
+            f"{path}, line {number}: not a readable record ({error}); delete the line and measure again"
+        ) from error
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read ({error}); delete it and measure again") from error
+
+
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _plain(value: Any, where: str) -> Any:
+    """The value in JSON's own types, numbers with as many digits as they are worth."""
+    if isinstance(value, np.generic | np.ndarray):
+        value = value.tolist()
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item, f"{where}.{key}") for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item, f"{where}[{index}]") for index, item in enumerate(value)]
+    if isinstance(value, float):
+        if not np.isfinite(value):
+            raise DataError(f"{where} is {value}, which JSON cannot hold; leave it out or write None")
+        rounded = float(f"{value:.{DIGITS}g}")
+        return int(rounded) if rounded.is_integer() and abs(rounded) < 10**DIGITS else rounded
+    if value is None or isinstance(value, str | int):
+        return value
+    raise DataError(f"{where} is a {type(value).__name__}, which JSON cannot hold; convert it first")

@@ -23,12 +23,12 @@ from rich.console import Console
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.kinds_of_records import refuse_other_kind
 from benchmarks.panel.inputs import Inputs, Sizes, load_inputs
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import rows_of_scores
 from benchmarks.panel.sets import InlierSet
 from benchmarks.progress import WorkProgress
-from benchmarks.records import refuse_other_kind
 from dissensus.evaluation import environment, write_record
 
 __all__ = [

@@ -11,13 +11,13 @@ from typing import Any, Literal, TypeAlias
 import torch
 
 from benchmarks.devices import gpu_name
+from benchmarks.kinds_of_records import records_of_kind
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import Row, measured_rows
 from benchmarks.panel.run_result import PanelResult
 from benchmarks.panel.runs import RunKey
 from benchmarks.panel.scores import FUSIONS, PANEL_SCORES
-from benchmarks.records import records_of_kind
 from dissensus.evaluation import environment, write_record
 from dissensus.scores import Fused
 

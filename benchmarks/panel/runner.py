@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from benchmarks.kinds_of_records import refuse_other_kind
 from benchmarks.panel.configuration import RECOMMENDED, with_posterior
 from benchmarks.panel.inputs import FULL, QUICK, Inputs, Sizes, load_inputs
 from benchmarks.panel.records import Task, is_measured, matrix_path, write_measurement
@@ -19,7 +20,6 @@ from benchmarks.panel.run_result import PanelResult, load_result, save_result
 from benchmarks.panel.runs import RunKey, execute, training_work
 from benchmarks.panel.sets import InlierSet
 from benchmarks.progress import WorkProgress
-from benchmarks.records import refuse_other_kind
 from dissensus.errors import DivergenceError
 
 __all__ = ["measure", "panel_sizes", "panel_tasks", "unmeasured"]

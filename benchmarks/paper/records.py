@@ -16,11 +16,11 @@ import torch
 from numpy.typing import NDArray
 
 from benchmarks.devices import gpu_name
+from benchmarks.kinds_of_records import records_of_kind
 from benchmarks.paper.methods import Method, other_scores
 from benchmarks.paper.presets import RunName
 from benchmarks.paper.run_result import RunResult
 from benchmarks.paper.runs import RunKey
-from benchmarks.records import records_of_kind
 from dissensus.atomic import atomic_path
 from dissensus.errors import DataError
 from dissensus.evaluation import auroc_interval, environment, evaluate, write_record

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from rich.console import Console
 
+from benchmarks.kinds_of_records import refuse_other_kind
 from benchmarks.paper.benchmarks import FULL, QUICK, Benchmark, Inputs, load_inputs
 from benchmarks.paper.methods import Method
 from benchmarks.paper.presets import RunName, find_preset
@@ -22,7 +23,6 @@ from benchmarks.paper.records import (
 from benchmarks.paper.run_result import RunResult, load_result, save_result
 from benchmarks.paper.runs import RunKey, execute
 from benchmarks.progress import WorkProgress
-from benchmarks.records import refuse_other_kind
 from dissensus.errors import DivergenceError
 
 __all__ = ["Task", "measure", "plan"]
