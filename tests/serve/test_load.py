@@ -135,7 +135,7 @@ def in_thread(serving, monkeypatch):
     """Lets the benchmark's servers run in threads, which start at once, and by a clock of its own."""
     ticks = itertools.count()
     # It goes on by a thousandth of a second whenever somebody looks at it.
-    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(ticks) / 1000)
+    monkeypatch.setattr(measure, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 1000))
     monkeypatch.setattr(measure, "PATIENCE", LONG)
     monkeypatch.setattr(server_module, "LINGER", LONG)  # a client may be slow to use its connection again
     monkeypatch.setattr(batching, "PAUSE", 0.05)
