@@ -57,8 +57,9 @@ class DriftMonitor:
         δ: the probability that a stream without drift, however long, ever raises the alarm.
     confidence
         1 − η: how surely δ holds for the one calibration set at hand. With 0, the default, δ is a mean over
-        calibration sets. The alarm then comes at a capital of 1/(δη): with δ = 0.01 and a confidence of 0.95
-        the logarithm has to reach 7.6 instead of 4.6, which takes a steady drift about 1.65 times as long.
+        calibration sets. Else the alarm comes at a capital of 1/(δη): with δ = 0.01 and a confidence of 0.95
+        the logarithm has to reach 7.6 instead of 4.6, which takes about 1.7 times as many scores; a slight
+        drift beside few calibration scores, which it soon outnumbers, may not be seen any more.
     seed
         Of the numbers that break ties between scores.
 
@@ -131,6 +132,11 @@ class DriftMonitor:
     def alarm_at(self) -> int | None:
         """Which score of the stream, counted from 0, raised the alarm; None while there is none."""
         return self._alarm_at
+
+    @property
+    def calibration_size(self) -> int:
+        """n: how many calibration scores there are."""
+        return len(self._calibration)
 
     @property
     def seen(self) -> int:

@@ -117,13 +117,16 @@ class Asking(FittedAttributes):
         scores, seed = self._scores(X), stream_seed(self.seed_, "batch test")
         return batch_test(self.calibration_scores_, scores, alternative=alternative, seed=seed)
 
-    def check_exchangeable(self, X_recent_normals: Any) -> Exchangeability:
+    def check_exchangeable(
+        self, X_recent_normals: Any, *, on_progress: OnProgress | None = None
+    ) -> Exchangeability:
         """Do recent inputs known to be normal score as the calibration inputs did? Else, recalibrate.
 
         The answer has a p-value, which way they are shifted, how many lie above the threshold and how many
         would, and a ``sentence`` that says it with the remedy.
         """
-        scores, seed = self._scores(X_recent_normals), stream_seed(self.seed_, "exchangeability")
+        scores = self._scores(X_recent_normals, on_progress)
+        seed = stream_seed(self.seed_, "exchangeability")
         return check_exchangeable(self.calibration_scores_, scores, self.false_alarm_rate, seed=seed)
 
     def adaptive_rate(self, *, step: float = 0.005) -> AdaptiveRate:
