@@ -6,7 +6,8 @@ exact conditional, a Gibbs step. At temperature T weights and precisions togethe
 :math:`p(w, \lambda)^{1/T}`, of which the conditional is
 
 .. math::
-    \lambda_k \mid w_k \sim \Gamma\big((a_0 - 1 + n_k / 2) / T + 1,\; (b_0 + \lVert w_k \rVert^2 / 2) / T\big),
+    \lambda_k \mid w_k \sim
+    \Gamma\big((a_0 - 1 + n_k / 2) / T + 1,\; (b_0 + \lVert w_k \rVert^2 / 2) / T\big),
 
 for T = 1 the familiar :math:`\Gamma(a_0 + n_k / 2,\; b_0 + \lVert w_k \rVert^2 / 2)`.
 """
@@ -73,7 +74,7 @@ class GammaHyperprior:
 
 @dataclass(frozen=True)
 class _Tempered(GammaHyperprior):
-    """The hyperprior of a chain whose potential is divided by a temperature: its Gibbs step agrees with it."""
+    """The hyperprior of a chain whose potential is divided by a temperature."""
 
     temperature: float = 1.0
 

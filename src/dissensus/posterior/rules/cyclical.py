@@ -6,8 +6,8 @@ With t epochs gone of a cycle of L,
 
 Long steps at the start of a cycle carry the chain to another mode, short ones at its end sample it. While it
 explores (the first E epochs) no noise is injected and the scales adapt; after that a step is one of
-:mod:`dissensus.posterior.rules.sghmc` with step size ε_t and frozen scales, and draws are kept. The momentum v,
-whose thermal size is ε_t√m, shrinks with ε_t: left as it is, it would be that of longer steps, and too hot.
+:mod:`dissensus.posterior.rules.sghmc` with step size ε_t and frozen scales, and draws are kept. The momentum
+v, whose thermal size is ε_t√m, shrinks with ε_t: left as it is, it would be that of longer steps, too hot.
 """
 
 from __future__ import annotations
