@@ -108,5 +108,5 @@ def _autocovariance(halves: NDArray[np.float64]) -> NDArray[np.float64]:
     count = halves.shape[1]
     centred = halves - halves.mean(axis=1, keepdims=True)
     spectrum = np.fft.rfft(centred, n=2 * count, axis=1)
-    found: NDArray[np.float64] = np.fft.irfft(spectrum * spectrum.conj(), n=2 * count, axis=1)[:, :count]
-    return found / count
+    found: NDArray[np.float64] = np.fft.irfft(spectrum * spectrum.conj(), n=2 * count, axis=1) / count
+    return found[:, :count]
