@@ -128,7 +128,8 @@ def test_rows_know_their_kind_and_whether_they_are_recommended(records):
 
 def test_simple_baselines_stand_beside_the_detector_on_the_same_seeds(records):
     own = {"configuration": configuration.RECOMMENDED.settings}
-    put(records, "svhn", "sghmc", {("cifar10", "fused"): 0.98, ("cifar10", "kl"): 0.8}, **own)
+    scores = {("cifar10", "fused"): 0.98, ("cifar10", "kl"): 0.8, ("cifar10", "fused-images"): 0.6}
+    put(records, "svhn", "sghmc", scores, **own)
     put(records, "svhn", "sghmc", {("cifar10", "fused"): 0.5}, 1, **own)  # no baseline has this seed
     put(records, "svhn", "baseline/nearest-neighbour", {("cifar10", "nearest-neighbour"): 0.9})
     put(records, "svhn", "baseline/isolation-forest", {("cifar10", "isolation-forest"): 0.7})
@@ -136,17 +137,18 @@ def test_simple_baselines_stand_beside_the_detector_on_the_same_seeds(records):
     assert {row.posterior for row in rows} == {"sghmc", NO_MODEL}
     grids = {grid.title: grid for grid in panel_grids(rows, quick=False)}
     beside = grids["Beside simple baselines"]
-    assert beside.head == ("", "kind", "fused", "isolation-forest", "nearest-neighbour")
-    cells = (".980 · .250 (.250)", ".700 · .250 (.250)", ".900 · .250 (.250)")
+    assert beside.head == ("", "kind", "fused", "fused-images", "isolation-forest", "nearest-neighbour")
+    cells = [f"{area} · .250 (.250)" for area in (".980", ".600", ".700", ".900")]
     assert beside.lines == (("svhn → cifar10", "far", *cells),)
     together = grids["Beside simple baselines, all pairs together"]
     assert [line[:2] for line in together.lines] == [
         ("sghmc fused", ".980"),
         ("no model nearest-neighbour", ".900"),
         ("no model isolation-forest", ".700"),
+        ("no model fused-images", ".600"),
     ]
     # A baseline is none of the posteriors that are compared, nor one of their scores.
-    assert [line[0] for line in grids["Scores of sghmc"].lines] == ["kl", "fused"]
+    assert [line[0] for line in grids["Scores of sghmc"].lines] == ["kl", "fused", "fused-images"]
 
 
 def test_candidates_on_made_up_outliers(records):
