@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from benchmarks.tables import Grid
 
 __all__ = [
-    "CacheOption",
-    "DeviceOption",
-    "FiguresOption",
+    "Cache",
+    "Device",
+    "Figures",
     "Form",
-    "FormOption",
-    "OutputOption",
-    "SeedsOption",
-    "TableOption",
-    "VaryOption",
+    "Output",
+    "Seeds",
+    "Show",
+    "Table",
+    "Vary",
     "end",
     "open_records",
     "show_tables",
@@ -41,23 +41,21 @@ class Form(StrEnum):
     latex = "latex"
 
 
-SeedsOption: TypeAlias = Annotated[str, typer.Option(help="Seeds, separated by commas.")]
-DeviceOption: TypeAlias = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-OutputOption: TypeAlias = Annotated[
+Seeds: TypeAlias = Annotated[str, typer.Option(help="Seeds, separated by commas.")]
+Device: TypeAlias = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+Output: TypeAlias = Annotated[
     Path | None, typer.Option(help="Where records go. Default: a folder of results/, quick ones apart.")
 ]
-CacheOption: TypeAlias = Annotated[
+Cache: TypeAlias = Annotated[
     Path | None, typer.Option(help="Where matrices and scores are kept. Default: .cache/benchmarks.")
 ]
-VaryOption: TypeAlias = Annotated[
+Vary: TypeAlias = Annotated[
     list[str] | None,
     typer.Option(help="With --select: settings to compare, as in chains=2,4; may be repeated."),
 ]
-TableOption: TypeAlias = Annotated[
-    bool, typer.Option("--table", help="Only print the tables from the records.")
-]
-FormOption: TypeAlias = Annotated[Form, typer.Option(help="How tables are printed.")]
-FiguresOption: TypeAlias = Annotated[
+Table: TypeAlias = Annotated[bool, typer.Option("--table", help="Only print the tables from the records.")]
+Show: TypeAlias = Annotated[Form, typer.Option("--form", help="How tables are printed.")]
+Figures: TypeAlias = Annotated[
     bool, typer.Option("--figures", help="Only draw the figures from the records.")
 ]
 

@@ -10,6 +10,7 @@ import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -58,7 +59,7 @@ class Run(ABC):
     def load(self, device: torch.device) -> Any:
         """Loads the data."""
 
-    @property
+    @cached_property
     def name(self) -> str:
         """The name of its file, without a suffix: runs of one name are one run."""
         return f"{self.label.replace(', ', '-').replace(' ', '-')}-{digest(self.settings)}"

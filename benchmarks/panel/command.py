@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.options import (
-    CacheOption,
-    DeviceOption,
-    FiguresOption,
-    Form,
-    FormOption,
-    OutputOption,
-    SeedsOption,
-    TableOption,
-    VaryOption,
-    end,
-    open_records,
-    show_tables,
-)
+from benchmarks import options
 from benchmarks.places import CACHE
 from benchmarks.seeds import parse_seeds
 
@@ -34,13 +21,13 @@ def panel(
     posterior: Annotated[
         list[str] | None, typer.Option(help="A posterior; may be repeated. Default: all.")
     ] = None,
-    seeds: SeedsOption = "0",
+    seeds: options.Seeds = "0",
     quick: Annotated[
         bool, typer.Option("--quick", help="A twentieth of the images, kept apart: not a result.")
     ] = False,
-    device: DeviceOption = "auto",
-    output: OutputOption = None,
-    cache: CacheOption = None,
+    device: options.Device = "auto",
+    output: options.Output = None,
+    cache: options.Cache = None,
     regret: Annotated[
         int, typer.Option(min=0, help="Images of each set whose likelihood regret is found too: slow.")
     ] = 0,
@@ -51,7 +38,7 @@ def panel(
         bool,
         typer.Option("--select", help="Compare candidates by made-up outliers of validation images instead."),
     ] = False,
-    vary: VaryOption = None,
+    vary: options.Vary = None,
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Change one thing at a time in the recommended detector instead.")
     ] = False,
@@ -61,9 +48,9 @@ def panel(
             "--nearest", help="Measure plain nearest neighbours on the same images instead, without a GPU."
         ),
     ] = False,
-    table: TableOption = False,
-    form: FormOption = Form.terminal,
-    figures: FiguresOption = False,
+    table: options.Table = False,
+    form: options.Show = options.Form.terminal,
+    figures: options.Figures = False,
 ) -> None:
     """Measure posteriors and scores against all kinds of outliers (resumable), and show the tables."""
     from rich.console import Console
@@ -79,7 +66,7 @@ def panel(
         )
     if nearest and (posterior or regret or rescore):
         raise typer.BadParameter("--nearest has no posterior: leave --posterior, --regret and --rescore out")
-    records = open_records("panel", output, quick=quick)
+    records = options.open_records("panel", output, quick=quick)
 
     from benchmarks.panel.ablation import ablation_grids, ablation_tasks
     from benchmarks.panel.configuration import find_posteriors
@@ -111,12 +98,12 @@ def panel(
 
         for path in draw_all(records):
             console.print(path)
-    elif select:
-        note = f"{NOTE} The rule: {RULE}."
-        show_tables(selection_grids(records), note, records, console, form=form, file="selection.md")
+        return
+    if select:
+        grids, note, file = selection_grids(records), f"{NOTE} The rule: {RULE}.", "selection.md"
     elif ablate:
-        show_tables(ablation_grids(records), NOTE, records, console, form=form, file="ablation.md")
+        grids, note, file = ablation_grids(records), NOTE, "ablation.md"
     else:
-        grids = panel_grids(list(all_rows(records)), quick=quick)
-        show_tables(grids, NOTE, records, console, form=form, file="panel.md")
-    end(failures, console)
+        grids, note, file = panel_grids(list(all_rows(records)), quick=quick), NOTE, "panel.md"
+    options.show_tables(grids, note, records, console, form=form, file=file)
+    options.end(failures, console)

@@ -6,7 +6,7 @@ import copy
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +62,7 @@ class PanelRun(Run):
         variant = "" if self.configuration.variant == 1 else f"-variant-{self.configuration.variant}"
         return f"{self.inliers.name}, {self.configuration.posterior}{variant}, seed {self.seed}"
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """As plain values."""
         chosen = self.configuration.settings
@@ -76,7 +76,7 @@ class PanelRun(Run):
             "sizes": asdict(self.sizes),
         }
 
-    @property
+    @cached_property
     def training(self) -> str:
         """Those that differ in which draws are used, or in the importance samples, share one."""
         return f"{self.inliers.name}-{self.purpose}-seed-{self.seed}-{digest(self._trained_with)}"

@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.options import (
-    CacheOption,
-    DeviceOption,
-    FiguresOption,
-    Form,
-    FormOption,
-    OutputOption,
-    SeedsOption,
-    TableOption,
-    VaryOption,
-    end,
-    open_records,
-    show_tables,
-)
+from benchmarks import options
 from benchmarks.places import CACHE
 from benchmarks.seeds import parse_seeds
 
@@ -36,19 +23,19 @@ def paper(
     preset: Annotated[
         list[str] | None, typer.Option(help="as-published or converged; may be repeated. Default: both.")
     ] = None,
-    seeds: SeedsOption = "0",
+    seeds: options.Seeds = "0",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of everything, kept apart.")] = False,
-    device: DeviceOption = "auto",
-    output: OutputOption = None,
-    cache: CacheOption = None,
+    device: options.Device = "auto",
+    output: options.Output = None,
+    cache: options.Cache = None,
     latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
     select: Annotated[
         bool, typer.Option("--select", help="Compare settings by validation images alone instead.")
     ] = False,
-    vary: VaryOption = None,
-    table: TableOption = False,
-    form: FormOption = Form.terminal,
-    figures: FiguresOption = False,
+    vary: options.Vary = None,
+    table: options.Table = False,
+    form: options.Show = options.Form.terminal,
+    figures: options.Figures = False,
 ) -> None:
     """Measure the paper's table 1 (resumable), and show it beside the paper's numbers."""
     from rich.console import Console
@@ -58,14 +45,21 @@ def paper(
         raise typer.BadParameter("--vary is for --select")
     if select and latent:
         raise typer.BadParameter("--select and --latent are measurements of their own: ask for one")
-    records = open_records("paper", output, quick=quick)
+    records = options.open_records("paper", output, quick=quick)
 
     from benchmarks.paper.benchmarks import expand
     from benchmarks.paper.latent import latent_tasks
     from benchmarks.paper.methods import find_methods
     from benchmarks.paper.presets import PRESETS, find_preset
     from benchmarks.paper.published import COMPARED_WITH
-    from benchmarks.paper.table import NOTE, SELECTION_NOTE, selection_grids, table_grids
+    from benchmarks.paper.table import (
+        LATENT_NOTE,
+        NOTE,
+        SELECTION_NOTE,
+        latent_grids,
+        selection_grids,
+        table_grids,
+    )
     from benchmarks.paper.tasks import paper_tasks, selection_tasks
     from benchmarks.runner import measure
     from dissensus.detector.settings import find_device
@@ -87,11 +81,12 @@ def paper(
 
         for path in draw_all(records):
             console.print(path)
-    elif select:
-        show_tables(
-            selection_grids(records), SELECTION_NOTE, records, console, form=form, file="selection.md"
-        )
+        return
+    if select:
+        grids, note, file = selection_grids(records), SELECTION_NOTE, "selection.md"
+    elif latent:
+        grids, note, file = latent_grids(records), LATENT_NOTE, "latent.md"
     else:
-        note = f"{NOTE} {COMPARED_WITH}"
-        show_tables(table_grids(records), note, records, console, form=form, file="table1.md")
-    end(failures, console)
+        grids, note, file = table_grids(records), f"{NOTE} {COMPARED_WITH}", "table1.md"
+    options.show_tables(grids, note, records, console, form=form, file=file)
+    options.end(failures, console)

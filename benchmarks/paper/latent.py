@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -93,7 +94,7 @@ class LatentRun(Run):
         """As in ``latent, converged, seed 0``."""
         return f"latent, {self.preset.name}, seed {self.seed}"
 
-    @property
+    @cached_property
     def settings(self) -> dict[str, Any]:
         """As plain values."""
         return {
@@ -115,19 +116,13 @@ class LatentRun(Run):
     @staticmethod
     def work(runs: Sequence[LatentRun]) -> float:
         """What the runs cost: the training, and N · L · M · K decodings."""
-        return sum(run.training_work + run.decoding_work for run in runs)
-
-    @property
-    def training_work(self) -> float:
-        """What the training costs."""
-        sampling, images = self.preset.sampling("bvae1"), self.sizes.training or BENCHMARK.training_images
-        return sampling.chains * sampling.epochs * images * TRAINING
-
-    @property
-    def decoding_work(self) -> float:
-        """What the scores cost."""
-        own = self.latent
-        return own.points * own.inputs * own.draws * own.samples * DECODING
+        total = 0.0
+        for run in runs:
+            sampling, own = run.preset.sampling("bvae1"), run.latent
+            images = run.sizes.training or BENCHMARK.training_images
+            total += sampling.chains * sampling.epochs * images * TRAINING
+            total += own.points * own.inputs * own.draws * own.samples * DECODING
+        return total
 
     @staticmethod
     def make(

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.decimals import short
 from benchmarks.paper.benchmarks import BENCHMARKS, GROUPS
+from benchmarks.paper.latent import GROUP as LATENT
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.presets import PRESETS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
@@ -17,11 +18,24 @@ from benchmarks.records import Record, Records
 from benchmarks.selection import Candidate, choose
 from benchmarks.tables import Grid, mean_and_spread, quick_title
 
-__all__ = ["METRICS", "NOTE", "SELECTION_NOTE", "selection_grids", "table_grids", "table_rows"]
+__all__ = [
+    "LATENT_NOTE",
+    "METRICS",
+    "NOTE",
+    "SELECTION_NOTE",
+    "latent_grids",
+    "selection_grids",
+    "table_grids",
+    "table_rows",
+]
 
 Row: TypeAlias = Mapping[str, Any]
 
 NOTE = "Ours (± standard deviation over seeds), then the paper's and the difference."
+LATENT_NOTE = (
+    "Points that classifiers disagree on least are in-distribution; mean ± standard deviation over seeds. "
+    "Out-of-distribution is the positive class of AUPRC and FPR80."
+)
 SELECTION_NOTE = (
     "Mean log-likelihood of validation images in nats, of single draws and of their mixture; what importance "
     "sampling adds by chance to one, in theory and by another noise; how far draws are apart. Chosen is the "
@@ -83,6 +97,26 @@ def _words(by_seed: Mapping[int | None, Row], benchmark: str, method: str) -> It
 def _signed(difference: float) -> str:
     """As in +.012."""
     return f"{difference:+.3f}".replace("0.", ".", 1)
+
+
+def latent_grids(records: Records) -> list[Grid]:
+    """The latent-space benchmark, a table a preset; the paper has no numbers of it."""
+    found: dict[str, dict[str, list[Row]]] = {}
+    for record in records.read(LATENT):
+        for row in record.rows:
+            found.setdefault(record.name, {}).setdefault(row["score"], []).append(row)
+    head = ("", *(title for _, title in METRICS.values()))
+    return [
+        Grid(
+            quick_title(f"Latent space, {preset}", records.quick),
+            head,
+            tuple(
+                (score, *(mean_and_spread([row[metric] for row in rows]) for metric in METRICS))
+                for score, rows in scores.items()
+            ),
+        )
+        for preset, scores in found.items()
+    ]
 
 
 def selection_grids(records: Records) -> list[Grid]:

@@ -12,7 +12,7 @@ from benchmarks.paper.benchmarks import GROUPS
 from benchmarks.paper.figures import draw_all
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
-from benchmarks.paper.table import selection_grids, table_grids, table_rows
+from benchmarks.paper.table import latent_grids, selection_grids, table_grids, table_rows
 from benchmarks.records import Record, Records
 from benchmarks.tables import to_latex, to_markdown
 
@@ -96,6 +96,15 @@ def test_the_candidate_of_the_highest_likelihood_is_chosen(records):
         ("converged step_size=9", "diverged"),
     ]
     assert grid.lines[0][3] == "–"
+
+
+def test_the_latent_space_has_a_table_of_its_own(records):
+    for seed, auroc in enumerate((0.6, 0.7)):
+        row = {"score": "Annulus", "auroc": auroc, "auprc_out": 0.5, "fpr80_out": 0.25}
+        records.add("latent", Record("converged", seed, {}, [row], {}, {}, {}))
+    (grid,) = latent_grids(records)
+    assert grid.title == "Latent space, converged"
+    assert grid.lines == (("Annulus", ".650±.071", ".500±.000", ".250±.000"),)
 
 
 def test_figures_are_drawn_of_what_records_hold(records):
