@@ -29,6 +29,7 @@ from dissensus.evaluation import environment
 
 __all__ = ["Advance", "Report", "Results", "Run", "Task", "measure"]
 
+TOLD = ("draws", "diagnostics", "trained_with")  # of a run, in the records made from it
 MOST_TOGETHER = 4  # trainings that share a GPU: more hardly gain, and all must fit in its memory
 
 Advance: TypeAlias = Callable[[float], None]
@@ -151,6 +152,7 @@ class _Measurement:
         runs = {run.name: run for task in self.waiting for run in task.runs.values()}
         self.batches = _batches([run for run in runs.values() if not self.path(run).exists()], device)
         self.progress = WorkProgress(console, sum(batch[0].work(batch) for batch in self.batches))
+        self.environment = environment(gpu=gpu_name(device))
         self.loaded: tuple[Hashable, Any] = (None, None)
         self.diverged: dict[str, str] = {}  # why, by the name of the run
 
@@ -176,7 +178,8 @@ class _Measurement:
         checkpoint = self.cache / f"{first.training}.checkpoint" if alone else None
         try:
             for run, archive in first.make(batch, self.data(first), self.progress.advance, checkpoint):
-                archive.save(self.path(run))
+                made = Archive(archive.arrays, {**archive.info, "environment": self.environment})
+                made.save(self.path(run))
                 self.progress.console.print(_line(run, archive), highlight=False)
         except DivergenceError as error:
             if len(trainings) > 1:  # what was made with it is not to blame
@@ -211,8 +214,10 @@ class _Measurement:
         self.waiting = left
 
     def add(self, task: Task, report: Report, results: Results) -> None:
-        told = ("draws", "diagnostics", "trained_with")
-        runs = {name: {key: r.info[key] for key in told if key in r.info} for name, r in results.items()}
+        runs = {name: {key: r.info[key] for key in TOLD if key in r.info} for name, r in results.items()}
+        for name, result in results.items():
+            if result.info["environment"] != self.environment:  # cached by another machine or commit
+                runs[name]["environment"] = result.info["environment"]
         seconds = {
             f"{name}, {what}": value
             for name, r in results.items()
@@ -229,7 +234,7 @@ class _Measurement:
                 rows=report.rows,
                 seconds=seconds,
                 about={**report.about, "runs": runs} if runs else report.about,
-                environment=environment(gpu=gpu_name(self.device)),
+                environment=self.environment,
                 quick=self.records.quick,
             ),
         )
@@ -239,7 +244,8 @@ def _batches(runs: Sequence[Run], device: torch.device) -> list[list[Run]]:
     """Runs that are made together, in the order in which the first of each is needed."""
     kinds: dict[Hashable, dict[str, list[Run]]] = {}
     for run in runs:
-        kinds.setdefault((run.inputs, run.together(device)), {}).setdefault(run.training, []).append(run)
+        kind = (type(run), run.inputs, run.together(device))
+        kinds.setdefault(kind, {}).setdefault(run.training, []).append(run)
     batches = []
     for trainings in kinds.values():
         own = list(trainings.values())

@@ -161,6 +161,18 @@ def test_records_can_be_made_anew_from_what_is_cached(run, records, log):
     assert records.folder.joinpath("all.jsonl").stat().st_mtime_ns > before
 
 
+def test_a_record_says_where_its_runs_were_made_if_it_was_elsewhere(run, records, log, monkeypatch):
+    monkeypatch.setattr("benchmarks.runner.environment", lambda **_: {"gpu": "a large one"})
+    run(task(Count(1, log)))
+    monkeypatch.setattr("benchmarks.runner.environment", lambda gpu: {"gpu": gpu})
+    run(task(Count(1, log), name="later"))
+    first, later = records.read("all")
+    assert first.environment == {"gpu": "a large one"}
+    assert "environment" not in first.about["runs"]["run1"]
+    assert later.environment == {"gpu": None}
+    assert later.about["runs"]["run1"]["environment"] == {"gpu": "a large one"}
+
+
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_divergence_fails_its_own_records_only(run, records, log, monkeypatch, device):
     monkeypatch.setattr("benchmarks.runner.gpu_name", lambda _: None)
