@@ -23,6 +23,7 @@ __all__ = [
     "Figures",
     "Form",
     "Output",
+    "Rescore",
     "Seeds",
     "Show",
     "Table",
@@ -48,6 +49,9 @@ Output: TypeAlias = Annotated[
 ]
 Cache: TypeAlias = Annotated[
     Path | None, typer.Option(help="Where matrices and scores are kept. Default: .cache/benchmarks.")
+]
+Rescore: TypeAlias = Annotated[
+    bool, typer.Option("--rescore", help="Make the records anew from the matrices that are cached.")
 ]
 Vary: TypeAlias = Annotated[
     list[str] | None,

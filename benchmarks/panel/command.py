@@ -31,9 +31,7 @@ def panel(
     regret: Annotated[
         int, typer.Option(min=0, help="Images of each set whose likelihood regret is found too: slow.")
     ] = 0,
-    rescore: Annotated[
-        bool, typer.Option("--rescore", help="Make the records anew from the matrices that are cached.")
-    ] = False,
+    rescore: options.Rescore = False,
     select: Annotated[
         bool,
         typer.Option("--select", help="Compare candidates by made-up outliers of validation images instead."),

@@ -28,6 +28,7 @@ def paper(
     device: options.Device = "auto",
     output: options.Output = None,
     cache: options.Cache = None,
+    rescore: options.Rescore = False,
     latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
     select: Annotated[
         bool, typer.Option("--select", help="Compare settings by validation images alone instead.")
@@ -75,7 +76,9 @@ def paper(
         else:
             tasks = paper_tasks(benchmarks, methods, presets, numbers, quick=quick)
         where = (cache or CACHE) / "paper"
-        failures = measure(records, tasks, cache=where, device=find_device(device), console=console)
+        failures = measure(
+            records, tasks, cache=where, device=find_device(device), console=console, anew=rescore
+        )
     if figures:
         from benchmarks.paper.figures import draw_all
 
