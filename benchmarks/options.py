@@ -83,7 +83,7 @@ def show_tables(
     if grids:
         show(grids, note, console, form=form.value, file=records.folder / file)
     else:
-        console.print(f"There are no such records in {records.folder} yet: run the benchmark first.")
+        console.print(f"{records.folder} does not hold enough for a table yet: run the benchmark first.")
 
 
 def end(failures: Sequence[str], console: Console) -> None:
