@@ -13,8 +13,9 @@ from urllib.parse import unquote
 import pytest
 
 from benchmarks.decimals import short
-from benchmarks.panel.records import read_rows
 from benchmarks.panel.summary import pairs
+from benchmarks.panel.tasks import all_rows
+from benchmarks.records import Records
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -127,11 +128,7 @@ def cell(own):
 
 
 def test_the_table_is_what_the_records_give():
-    rows = [
-        row
-        for folder in ("records", "baselines")
-        for row, _, _ in read_rows(ROOT / "results" / "panel", folder, quick=False)
-    ]
+    rows = list(all_rows(Records(ROOT / "results" / "panel")))
     methods = (
         [row for row in rows if row.recommended],
         [row for row in rows if (row.posterior, row.score) == ("sghmc", "fused-images")],

@@ -3,10 +3,8 @@ import pytest
 
 from benchmarks.panel.inputs import load_inputs
 from benchmarks.panel.nearest import NearestNeighbour, neighbour_distances
-from benchmarks.panel.rows import Row
-from benchmarks.panel.runner import panel_sizes
 from benchmarks.panel.sets import INLIER_SETS
-from benchmarks.panel.table import baseline_grid
+from benchmarks.panel.tasks import panel_sizes
 
 
 @pytest.mark.parametrize("name", ["mnist", "svhn"])
@@ -27,35 +25,3 @@ def test_the_same_images_have_the_same_distances_every_time():
     inputs = load_inputs(INLIER_SETS["mnist"], panel_sizes(quick=True), seed=0)
     once, again = (neighbour_distances(NearestNeighbour(), inputs) for _ in range(2))
     assert np.array_equal(once, again)
-
-
-def row(score, auroc, power, false, *, seed=0, posterior="sghmc"):
-    return Row(
-        inliers="svhn",
-        outliers="cifar10",
-        kind="far",
-        posterior=posterior,
-        score=score,
-        recommended=score == "fused",
-        seed=seed,
-        auroc=auroc,
-        fpr80_in=0.0,
-        fpr95_in=0.0,
-        bh_power=power,
-        bh_false=false,
-        n_in=9,
-        n_out=9,
-    )
-
-
-def test_power_stands_beside_the_realised_false_discovery_share_and_seeds_are_the_same():
-    rows = [
-        row("fused", 0.98, 0.8, 0.15),
-        row("fused", 0.5, 0.1, 0.9, seed=1),  # nearest neighbours were not measured with this seed
-        row("fused-images", 0.95, 0.5, 0.1),
-        row("fused-images", 0.2, 0.2, 0.2, posterior="swag"),
-    ]
-    grid = baseline_grid("", rows, [row("nearest-neighbour", 0.9, 0.25, 0.05, posterior="none")])
-    assert grid.lines == (
-        ("svhn → cifar10", "far", ".980", ".950", ".900", ".800 / .150", ".500 / .100", ".250 / .050"),
-    )

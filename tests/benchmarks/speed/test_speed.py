@@ -13,6 +13,7 @@ import torch
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
+from benchmarks.records import Record, Records
 from benchmarks.speed import peers, rivals
 from benchmarks.speed.comparison import faster, more
 from benchmarks.speed.figures import draw_all
@@ -233,17 +234,11 @@ def test_trajectories_are_told_apart(monkeypatch):
     ],
 )
 def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measure, options, goal):
-    record = {
-        "matrices": {"vaes": "matrices/fashion-vaes.npz"},
-        "seconds": {"vaes": {"training": 1.5}},
-        "trained_with": {"vaes": ["background"]},
-    }
 
     def run(command, **_):
-        where = Path(command[command.index("--output") + 1]) / "records"
-        where.mkdir()
-        (where / "ll-seed0.json").write_text(json.dumps(record))
-        (where / "mean-seed0.json").write_text(json.dumps({"mean_of": ["ll-seed0"]}))
+        records = Records(Path(command[command.index("--output") + 1]), quick=True)
+        records.add("fashion", Record("vaes", 0, {}, [], {"training": 1.5}, environment={}, quick=True))
+        assert command[command.index("--cache") + 1].startswith(str(records.folder))
         asked = command[2 : command.index("--seeds") + 2]
         assert asked == ["benchmarks", "paper", *options, "--seeds", "0"]
         assert "--quick" in command
@@ -251,7 +246,7 @@ def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measur
 
     monkeypatch.setattr("benchmarks.speed.paper_table.subprocess.run", run)
     found = measure(find_sizes("cpu", quick=True), CPU)
-    assert found["runs"] == {"fashion-vaes": {"training": 1.5, "trained_with": ["background"]}}
+    assert found["runs"] == {"fashion, vaes": {"training": 1.5}}
     assert found["comparisons"][0]["other"] == goal
 
 
