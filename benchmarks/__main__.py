@@ -2,6 +2,7 @@
 
 import typer
 
+from benchmarks.checks.command import checks
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
@@ -24,6 +25,7 @@ app.command("panel")(panel)
 app.command("guarantees")(guarantees)
 app.command("speed")(speed)
 app.command("service")(service)
+app.command("checks")(checks)
 
 if __name__ == "__main__":
     app()
