@@ -3,6 +3,7 @@
 import typer
 
 from benchmarks.checks.command import checks
+from benchmarks.everything.command import make_all
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
@@ -26,6 +27,7 @@ app.command("guarantees")(guarantees)
 app.command("speed")(speed)
 app.command("service")(service)
 app.command("checks")(checks)
+app.command("all")(make_all)
 
 if __name__ == "__main__":
     app()
