@@ -5,12 +5,13 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
-from benchmarks.checks import demo, fused, streaming, tables
+from benchmarks.checks import demo, fused, proposals, streaming, tables
 from benchmarks.checks.asked import Asked
 from benchmarks.checks.registry import CHECKS, find_check, find_names
 from benchmarks.pieces import Found, Piece
 from benchmarks.records import Record, Records
 from dissensus.errors import SettingsError
+from dissensus.inputs import load_sample
 
 
 def run(*arguments):
@@ -65,6 +66,17 @@ def quick_detector(**given):
     from dissensus import BayesianVAE
 
     return BayesianVAE(**given, epochs=2, draws=2, samples=1)
+
+
+def test_both_proposals_are_measured_on_the_same_draws(monkeypatch):
+    train, test = load_sample()
+    monkeypatch.setattr(proposals, "load_dataset", lambda _, part: train if part == "train" else test)
+    monkeypatch.setattr(proposals, "PAIRS", (("clothes", "clothes"),))
+    (piece,) = proposals.pieces(Asked(quick=True))
+    own, pooled = piece.measure(lambda _: None).rows
+    assert (own["proposal"], pooled["proposal"]) == ("own", "pooled")
+    assert own["error"] != pooled["error"]
+    assert own["ess"] == own["kl"] == own["std"] == 0.5  # of pictures and themselves
 
 
 def test_what_was_measured_is_not_measured_again_and_findings_fail(tmp_path, monkeypatch):
