@@ -22,7 +22,7 @@ def make_all(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option(help="Where all records go. Default: results. An empty folder: all is measured anew."),
+        typer.Option(help="Where all records go. Default: results. In an empty folder nothing is skipped."),
     ] = None,
 ) -> None:
     """Make the final records, part by part; what is measured with the same settings is skipped.

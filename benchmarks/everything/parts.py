@@ -45,8 +45,8 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "gpu": (
         _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
         _speed("cuda", 6, "whole-table"),
-        *(Part(f"paper --device cuda --seeds {seed}", 6) for seed in (0, 1, 2)),
-        Part("paper --device cuda --latent", 5),
+        *(Part(f"paper --device cuda --seeds {n}", 6, "speed/cuda:whole-table") for n in (0, 1, 2)),
+        Part("paper --device cuda --latent --seeds 0,1,2", 6, "paper/latent:*"),
         _panel("fashion-mnist", _ALL_SEEDS, 6, seeds="0,1,2"),
         _panel("mnist", _ALL_SEEDS, 3, seeds="0,1,2"),
         _panel("svhn", _ALL_SEEDS, 5, seeds="0,1,2"),
@@ -61,12 +61,26 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         _panel("cifar10", _SECOND, 5),
         _panel("fashion-mnist-heldout", _FIRST, 6),
         _panel("fashion-mnist-heldout", _SECOND, 7),
-        Part("panel --device cuda --select", 7),
-        Part("panel --device cuda --ablate", 10),
+        Part("panel --device cuda --select", 7, "panel/selection-*:sghmc@0"),
+        Part("panel --device cuda --ablate", 10),  # its records share runs, whose seconds each of them has
     ),
     "cpu": (
         _speed("cpu", 6, "training", "decoding", "accuracy", "trajectory"),
         _speed("cpu", 7, "single", "growth", "rivals", "startup", "beside-others", "same-bits"),
+        *(
+            Part(
+                f"panel --device cpu --nearest --seeds 0,1,2 --inliers {name}",
+                minutes,
+                f"panel/{group}:baseline/nearest-neighbour",
+            )
+            for name, group, minutes in (
+                ("fashion-mnist", "fashion-mnist", 2),
+                ("mnist", "mnist", 2),
+                ("svhn", "svhn", 5),
+                ("cifar10", "cifar10", 4),
+                ("fashion-mnist-heldout", "fashion-mnist-heldout-*", 4),
+            )
+        ),
         Part("guarantees", 3, "guarantees/guarantees:*"),
         Part("service", 5, "service/service:*"),
         Part("checks --only demo", 2, "checks/demo:*"),

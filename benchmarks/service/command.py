@@ -47,8 +47,10 @@ def service(
     """Measure how the service bears load: throughput, overload, replaced gates, SIGTERM, memory."""
     from dataclasses import asdict
 
+    import torch
     from rich.console import Console
 
+    from benchmarks.devices import hardware
     from benchmarks.pieces import Piece, measure_missing
     from benchmarks.records import Records
     from benchmarks.service.measure import Plan
@@ -59,7 +61,8 @@ def service(
     records = Records(output)
     if not table:
         plan = Plan(clients=clients, seconds=seconds, requests=requests, bound=bound)
-        settings = {**asdict(plan), "gate": "as fitted here", "small_gate": SMALL}
+        here = hardware(torch.device("cpu"))  # on other hardware it is another measurement
+        settings = {**asdict(plan), "gate": "as fitted here", "small_gate": SMALL, "hardware": here}
         if gate is not None:
             settings["gate"] = "one that was given"
 

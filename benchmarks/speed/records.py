@@ -9,19 +9,12 @@ from typing import Any
 
 import torch
 
-from benchmarks.devices import gpu_name
+from benchmarks.devices import gpu_name, hardware
 from benchmarks.pieces import Found, Piece
 from benchmarks.speed.parts import PARTS
 from benchmarks.speed.sizes import Sizes
-from dissensus.evaluation import environment
 
-__all__ = ["hardware", "pieces"]
-
-
-def hardware(device: torch.device) -> str:
-    """What it ran on, in words."""
-    found = environment()
-    return gpu_name(device) or f"{found['processor']}, {found['cores']} cores"
+__all__ = ["pieces"]
 
 
 def pieces(names: list[str], sizes: Sizes, device: torch.device, *, data: str) -> Iterator[Piece]:

@@ -9,6 +9,9 @@ from benchmarks.filling.formats import formatted
 from benchmarks.filling.markers import fill, without_comments
 from benchmarks.filling.pages import fill_page, pages
 from benchmarks.filling.registry import SOURCES, find_number, find_table, names
+from benchmarks.panel.configuration import RECOMMENDED
+from benchmarks.panel.rows import MEASURED
+from benchmarks.panel.sets import GROUPS, WHOLE_SETS
 from benchmarks.places import RESULTS, ROOT
 from benchmarks.records import Record, Records
 from dissensus.errors import DataError, SettingsError
@@ -142,3 +145,26 @@ def test_the_demo_s_table(tmp_path):
     Records(tmp_path / "checks").add("demo", Record("d", 0, {}, rows, {}, about))
     *_, line = find_table("checks.demo", tmp_path).splitlines()
     assert line == "| Gaussian noise | .50 | .50 | .50 | .50 | **1.00** | .50 | **1.00** | 40% |"
+
+
+def test_the_readme_s_table(tmp_path):
+    """Of made-up records: the last line is the mean of all pairs, held-out classes are one line."""
+    records = Records(tmp_path / "panel")
+    outliers = {"fashion-mnist": ("mnist", "kmnist"), "mnist": ("fashion-mnist",)}
+    outliers |= {"svhn": ("cifar10",), "cifar10": ("svhn",)}
+    for inliers in (*WHOLE_SETS, *GROUPS["fashion-mnist-heldout"]):
+        kinds = outliers.get(inliers, ("held-out classes",))
+        for name, score, area in (
+            ("sghmc", RECOMMENDED.score, 0.75),
+            ("sghmc/images", "fused-images", 0.5),
+            ("baseline/nearest-neighbour", "nearest-neighbour", 1.0),
+        ):
+            rest = dict.fromkeys(MEASURED, 0.25)
+            rows = [{"outliers": kind, "score": score, **rest, "auroc": area} for kind in kinds]
+            settings = {"configuration": RECOMMENDED.settings} if score == RECOMMENDED.score else {}
+            records.add(inliers, Record(name, 0, settings, rows, {}, environment={}))
+    lines = find_table("panel.beside", tmp_path).splitlines()
+    assert lines[2] == "| Fashion-MNIST → MNIST | .750 · .25 (.25) | .500 · .25 (.25) | 1.000 · .25 (.25) |"
+    assert lines[-1].startswith("| mean of all 10 pairs | .750")
+    assert find_number("panel.svhn-to-cifar10.neighbours.auroc", tmp_path) == 1.0
+    assert find_number("panel.svhn.false.most", tmp_path) == 0.25
