@@ -35,6 +35,18 @@ SHOWN = {
 }
 """The pairs that the README shows."""
 SVHN = "svhn"
+POSTERIORS = ("sghmc", "sghmc-variant-2", "cyclical-sghmc", "sgld", "ensemble", "swag", "variational")
+COMPARED = (
+    "fashion-mnist → mnist",
+    "svhn → cifar10",
+    "cifar10 → svhn",
+    "fashion-mnist-heldout → held-out classes",
+)
+POSTERIOR_HEAD = (
+    "| | Fashion → MNIST | SVHN → CIFAR-10 (BH power) | CIFAR-10 → SVHN | held-out classes "
+    "| mean of {pairs} pairs | worst far "
+    "| ESS: Fashion → MNIST, SVHN → CIFAR-10, held-out | `whitened`: the same |"
+)
 
 
 @lru_cache(maxsize=1)
@@ -84,6 +96,33 @@ def _line(shown: str, cells: list[list[Pair]]) -> str:
     return f"| {' | '.join([shown, *words])} |"
 
 
+def _posteriors(results: Path) -> str:
+    """Every posterior with one seed: AUROC of ``fused``, and of scores that depend on the posterior most."""
+    every = [row for row in all_rows(Records(results / "panel")) if row.seed == 0]
+    lines = []
+    for name in POSTERIORS:
+        rows = [row for row in every if row.posterior == name]
+        found = {(pair.score, pair.title): pair for pair in pairs(rows, grouped=True)}
+        own = pairs(row for row in rows if row.score == "fused")
+        first, second, third, held_out = (found["fused", title] for title in COMPARED)
+        others = (
+            ", ".join(short(found[score, COMPARED[place]].auroc) for place in (0, 1, 3))
+            for score in ("ess", "whitened")
+        )
+        cells = (
+            name,
+            short(first.auroc),
+            f"{short(second.auroc)} ({short(second.bh_power)})",
+            short(third.auroc),
+            short(held_out.auroc),
+            short(fmean(pair.auroc for pair in own)),
+            short(min(pair.auroc for pair in own if pair.kind == "far")),
+            *others,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([POSTERIOR_HEAD.format(pairs=len(own)), "|---" * 9 + "|", *lines])
+
+
 def _two(share: float) -> str:
     return f"{share:.2f}".removeprefix("0")
 
@@ -104,4 +143,4 @@ NUMBERS: Mapping[str, Number] = {
     "far-pairs": lambda results: sum(pair.kind == "far" for pair in _pairs(results, "dissensus")),
     "pairs": lambda results: len(_pairs(results, "dissensus", grouped=False)),
 }
-TABLES: Mapping[str, Table] = {"beside": _beside}
+TABLES: Mapping[str, Table] = {"beside": _beside, "posteriors": _posteriors}
