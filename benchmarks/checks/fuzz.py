@@ -19,6 +19,7 @@ from benchmarks.checks.fuzzing.tally import Tally
 from benchmarks.pieces import Found, Piece
 from benchmarks.places import ROOT
 from benchmarks.records import Record
+from dissensus.persistence.files import FORMAT_VERSION
 
 __all__ = ["pieces", "sentences"]
 
@@ -29,7 +30,8 @@ CHUNK = 2500  # cases a process
 def pieces(asked: Asked) -> Iterator[Piece]:
     """All cases, of every kind."""
     cases = QUICK if asked.quick else CASES
-    settings = {"cases": cases, "first": 0, "limit_seconds": SECONDS, "limit_mib_above_start": MEMORY >> 20}
+    limits = {"limit_seconds": SECONDS, "limit_mib_above_start": MEMORY >> 20}
+    settings = {"cases": cases, "first": 0, **limits, "gate_format": FORMAT_VERSION}
     yield Piece("fuzz", "mutations", settings, partial(_measured, 0, cases))
 
 
