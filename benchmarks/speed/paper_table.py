@@ -51,7 +51,7 @@ def _measured(
             raise DissensusError(f"python -m benchmarks paper failed: {said or 'it said nothing'}")
         records = list(Records(Path(folder), quick=sizes.quick).all())
     return {
-        "settings": {"options": [*options, "--seeds", "0"], "quick": sizes.quick},
+        "options": [*options, "--seeds", "0"],
         "records": len(records),
         # Runs that are trained together have the same seconds.
         "runs": {f"{group}, {record.name}": dict(record.seconds) for group, record in records},

@@ -10,8 +10,6 @@ from benchmarks.panel.tasks import all_rows
 from benchmarks.paper.figures import PRESET
 from benchmarks.paper.table import table_grids, table_rows
 from benchmarks.records import Records
-from benchmarks.speed.records import all_records, merge
-from benchmarks.speed.table import markdown
 
 RESULTS = Path(__file__).parents[2] / "results"
 MOST_BYTES, MOST_FILES = 10_000_000, 200
@@ -50,13 +48,3 @@ def test_the_panel_s_tables_can_be_made():
     assert ablation_grids(records)
     (candidates,) = selection_grids(records)
     assert candidates.title.endswith("chosen: sghmc, fused")
-
-
-def test_speed(tmp_path):
-    where = tmp_path / "speed"
-    where.mkdir()
-    for entry in (RESULTS / "speed").iterdir():
-        if entry.is_dir():
-            (where / entry.name).symlink_to(entry)
-    rows = merge(where)
-    assert markdown(rows, all_records(where)) == (RESULTS / "speed/speed.md").read_text()
