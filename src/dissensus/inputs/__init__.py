@@ -9,6 +9,14 @@ from dissensus.inputs.cifar10 import read_cifar10
 from dissensus.inputs.complexity import code_length
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
+from dissensus.inputs.embedded import EmbeddedPreprocessor, fit_embedded
+from dissensus.inputs.embedders import (
+    EMBEDDERS,
+    Embedder,
+    OwnEmbedders,
+    check_embedder,
+    embedder_from_config,
+)
 from dissensus.inputs.folders import ImageFolder, is_pattern
 from dissensus.inputs.frames import Frame
 from dissensus.inputs.idx import read_idx
@@ -47,6 +55,7 @@ from dissensus.inputs.without_model import (
 
 __all__ = [
     "DATASET_NAMES",
+    "EMBEDDERS",
     "FRACTIONS",
     "MADE_UP",
     "MINIMAL_SIDE",
@@ -55,10 +64,13 @@ __all__ = [
     "ArrayStream",
     "Chunk",
     "Dataset",
+    "EmbeddedPreprocessor",
+    "Embedder",
     "Frame",
     "ImageFolder",
     "InputStream",
     "JsonLines",
+    "OwnEmbedders",
     "PictureStream",
     "Prepared",
     "Preprocessor",
@@ -68,6 +80,7 @@ __all__ = [
     "TableFile",
     "TableStream",
     "blurred",
+    "check_embedder",
     "check_images",
     "code_length",
     "constant",
@@ -75,6 +88,8 @@ __all__ = [
     "digits",
     "download_file",
     "download_members",
+    "embedder_from_config",
+    "fit_embedded",
     "fit_preprocessor",
     "flipped",
     "gaussian_noise",
