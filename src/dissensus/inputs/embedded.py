@@ -190,7 +190,9 @@ def restore_embedded(
     else:
         raise ArtifactError("its inputs are of a kind that no embedder takes: save it anew")
     batch = settled_batch(embed, _made_up(given))
-    return EmbeddedPreprocessor(given, embed, embedder_to_config(embed), batch, standardiser)
+    # By the name that it has there, for a script's own may have moved.
+    described = embedder_to_config(embed) | {"embedder": config["embedder"]["embedder"]}
+    return EmbeddedPreprocessor(given, embed, described, batch, standardiser)
 
 
 def _numbers(shape: tuple[int, ...], resize: tuple[int, int] | None) -> PicturePreprocessor | RowPreprocessor:

@@ -82,7 +82,7 @@ class Preprocessor(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """``images``, ``vectors``, ``table`` for rows of named columns; what is embedded, also ``objects``."""
+        """``images``, ``vectors``, ``table`` for rows of named columns; if embedded, also ``objects``."""
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:

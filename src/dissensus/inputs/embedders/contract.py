@@ -24,8 +24,8 @@ class Embedder(ABC):
 
     batch: int = 1
     """How many inputs a call is given, always; short batches are filled up. A number above 1 is tried out on
-    made-up pictures or rows: where an input's bits depend on its place, it is 1 after all. Of anything else it
-    is believed."""
+    made-up pictures or rows: where an input's bits depend on its place, it is 1 after all. Of anything else
+    it is believed."""
     parallel: ClassVar[bool] = False
     """Whether several threads may call it at once to embed one set of inputs. A service with several workers
     calls every embedder from several threads."""

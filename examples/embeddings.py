@@ -1,0 +1,97 @@
+"""Pictures of things through an encoder: a small network made here, and a gate on what it sees.
+
+The encoder learns to tell seven kinds of clothes apart. The gate is fitted on other pictures of the same
+kinds, without labels, and asked about three kinds that neither has ever seen. Beside it stand the distance to
+the 5th nearest training vector, and a VAE of the pixels. About half a minute on one core; DISSENSUS_QUICK=1
+makes it a rehearsal of seconds, whose answers are poor.
+"""
+
+import os
+
+import numpy as np
+import torch
+from sklearn.neighbors import NearestNeighbors
+from torch import nn
+
+from dissensus import BayesianVAE, load_sample
+from dissensus.evaluation import auroc
+
+QUICK = bool(os.environ.get("DISSENSUS_QUICK"))
+UNSEEN = (1, 5, 8)  # trousers, sandals, bags
+EPOCHS = 1 if QUICK else 8
+SETTINGS = {"epochs": 4, "draws": 4, "samples": 4} if QUICK else {"epochs": 60}
+PIXEL_SETTINGS = (
+    {"epochs": 2, "draws": 4, "samples": 4, "widths": (8, 8)} if QUICK else {"epochs": 12, "draws": 10}
+)
+GATE = "things-gate"
+
+
+class Encoder(nn.Module):
+    """Pictures (N, 1, 28, 28) in [0, 1] to what the last layer but one sees in them (N, 32)."""
+
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.Sequential(
+            nn.Conv2d(1, 16, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Conv2d(16, 32, 4, stride=2, padding=1),
+            nn.ReLU(),
+            nn.Flatten(),
+            nn.Linear(32 * 7 * 7, 32),
+        )
+
+    def forward(self, pictures):
+        return self.layers(pictures)
+
+
+def trained(pictures, labels):
+    """An encoder whose vectors a linear layer can tell the labels by."""
+    torch.manual_seed(0)
+    encoder, head = Encoder(), nn.Linear(32, 10)
+    data = torch.from_numpy(pictures)[:, None].float() / 255
+    wanted = torch.from_numpy(labels).long()
+    optimiser = torch.optim.Adam([*encoder.parameters(), *head.parameters()], lr=2e-3)
+    for _ in range(EPOCHS):
+        for batch in torch.randperm(len(data)).split(64):
+            loss = nn.functional.cross_entropy(head(encoder(data[batch]).relu()), wanted[batch])
+            optimiser.zero_grad()
+            loss.backward()
+            optimiser.step()
+    return encoder
+
+
+def vectors(encoder, pictures):
+    """The same by hand."""
+    with torch.inference_mode():
+        return encoder(torch.from_numpy(pictures)[:, None].float() / 255).numpy()
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    train, test = load_sample()
+    known, new = ~np.isin(train.labels, UNSEEN), np.isin(test.labels, UNSEEN)
+
+    # 1. The encoder, and a gate on pictures that the encoder was not trained on: what a network was trained on
+    #    looks tidier to it than what comes later, and a threshold set by it would flag too much.
+    images, labels = train.images[known], train.labels[known]
+    half = len(images) // 2
+    encoder = trained(images[:half], labels[:half])
+    gate = BayesianVAE(embed=encoder, **SETTINGS).fit(images[half:])
+
+    # 2. Keep it. The gate knows the encoder by its name and by the SHA-256 of its weights, and holds neither.
+    gate.save(GATE)
+    gate = BayesianVAE.load(GATE, embed=encoder)
+
+    # 3. Ask, and compare.
+    seen, unseen = gate.decide(test.images[~new]), gate.decide(test.images[new])
+    print(f"{seen.flagged.mean():.0%} of kinds it knows flagged, {unseen.flagged.mean():.0%} of others")
+    print(f"gate on vectors:             AUROC {auroc(seen.score, unseen.score):.3f}")
+
+    nearest = NearestNeighbors(n_neighbors=5).fit(vectors(encoder, images[half:]))
+    far, farther = (
+        nearest.kneighbors(vectors(encoder, some))[0][:, 4] for some in (test.images[~new], test.images[new])
+    )
+    print(f"5th nearest training vector: AUROC {auroc(far, farther):.3f}")
+    pixels = BayesianVAE(**PIXEL_SETTINGS).fit(images[half:])
+    by_pixels = (pixels.decide(some).score for some in (test.images[~new], test.images[new]))
+    print(f"gate on pixels:              AUROC {auroc(*by_pixels):.3f}")
