@@ -55,7 +55,7 @@ def test_every_other_command(here, images_file, dissensus, folder):
     assert "takes images of 8×8×1" in said
     assert "embeds them by my_embedders:Net" in said
     explained = dissensus("explain", gate, images_file, *embed, "-o", here / "why", "--json")
-    assert explained.json["disagreement"][0]["column"].startswith("embedding ")
+    assert explained.json["disagreement"][0]["column"].startswith("component ")
     assert [file.name for file in (here / "why").iterdir()] == ["explanation.json"]
     assert dissensus("calibrate", gate, images_file, *embed, "--json").json["calibration_inputs"] == 60
     answer = dissensus("report", gate, images_file, *embed, "-o", here / "page.html", "--json")

@@ -66,7 +66,7 @@ def test_all_the_way(kind, gates, things, tmp_path):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_explanations_are_of_the_vectors(kind, gates, things):
+def test_explanations_are_of_the_components(kind, gates, things):
     gate, (X, embed) = gates[kind], things[kind]
     first = gate.explain(X[:2])[0]
     width = 4 if kind == "pictures" else 3
@@ -74,13 +74,14 @@ def test_explanations_are_of_the_vectors(kind, gates, things):
     assert first.neighbours.shape == (5, width)
     assert first.reconstructions.shape == (4, width)
     assert not first.pictured
-    assert first.to_dict()["disagreement"][0]["column"].startswith("embedding ")
+    assert first.to_dict()["disagreement"][0]["column"].startswith("component ")
     if kind == "texts":
-        np.testing.assert_allclose(first.input, embed(X[:1])[0], rtol=1e-5)
+        projected = gate.preprocessor_.components(np.array(embed(X[:1]), np.float64))[0]
+        np.testing.assert_allclose(first.input, projected, rtol=1e-5)
     if kind == "pictures":
         assert gate.explain(X[0]).decision == first.decision
         page = gate_page(assess(gate, X[:20], shown=2))
-        assert "embedding 0" in page
+        assert "component 0" in page
         assert "Listed are the columns" in page
 
 

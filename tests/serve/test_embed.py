@@ -70,7 +70,7 @@ def test_they_answer_as_the_library_does(gates, serving, numbers, pictures, as_p
         assert facts["fitted_on"]["preprocessing"][0] == by
         answer = running.client.post("/explain?gate=pictures", files={"files": ("a.png", uploads[0])})
         assert answer.status_code == 200, answer.text
-        assert answer.json()["columns"][0]["column"].startswith("embedding ")
+        assert answer.json()["columns"][0]["column"].startswith("component ")
         assert answer.json()["disagreement"]["png"] is None
 
         tensor = {"name": "images", "shape": [2, 8, 8, 1], "datatype": "UINT8"}

@@ -1,4 +1,4 @@
-"""The preprocessor of inputs that an embedder turns into vectors: those are standardised as rows are."""
+"""The preprocessor of inputs that an embedder turns into vectors: a model reads their whitened components."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError, DataError
+from dissensus.inputs.components import Components
 from dissensus.inputs.embedders import Embedder, embedder, embedder_to_config
 from dissensus.inputs.embedders.batches import TRIED, embed_all, settled_batch
 from dissensus.inputs.pictures import PicturePreprocessor
@@ -36,7 +37,10 @@ class EmbeddedPreprocessor(Preprocessor):
     """The embedder's name, arguments and digest."""
     batch: int
     """How many inputs the embedder is given in a call."""
+    components: Components
+    """What becomes of a vector."""
     standardiser: Standardiser
+    """Of the components and the residual, so that they are whitened."""
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -55,7 +59,7 @@ class EmbeddedPreprocessor(Preprocessor):
 
     @property
     def seen(self) -> tuple[int, ...]:
-        """(D,)"""
+        """(K,), or (K + 1,) with the residual."""
         return self.standardiser.mean.shape
 
     @property
@@ -70,25 +74,27 @@ class EmbeddedPreprocessor(Preprocessor):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The numbers of a vector have no other names than their places."""
-        return tuple(f"embedding {place}" for place in range(*self.seen))
+        """The principal components of the vectors, and the residual."""
+        return self.components.names
 
     def contract(self) -> dict[str, Any]:
         """Kind, shape, types and ranges of what is given."""
         return self.given.contract()
 
     def steps(self) -> list[dict[str, Any]]:
-        """Resized if asked for, embedded, standardised, and cut off."""
+        """Resized if asked for, embedded, projected, standardised, and cut off."""
         resize = [] if self.resize is None else [{"step": "resize", "to": list(self.resize)}]
         embed = {"step": "embed", "by": self.described["embedder"]}
-        return [*resize, embed, {"step": "standardise"}, {"step": "clip", "to": [-FARTHEST, FARTHEST]}]
+        project = {"step": "project", "numbers": len(self.components.names)}
+        clip = {"step": "clip", "to": [-FARTHEST, FARTHEST]}
+        return [*resize, embed, project, {"step": "standardise"}, clip]
 
     def read(self, inputs: Any) -> Prepared:
         """Checked as what is given."""
         return self.given.read(inputs)
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Vectors (n, D) in deviations from the mean, float32.
+        """Components and residual of the vectors, in deviations from the mean, float32.
 
         What an embedder gives that is no number lies as far out as can be; of a blank input there is none.
         """
@@ -97,21 +103,21 @@ class EmbeddedPreprocessor(Preprocessor):
         found = np.zeros((len(array), *self.seen), np.float32)
         if not blank.all():
             vectors = embed_all(self.embedder, array[~blank], self.batch)
-            if vectors.shape[1:] != self.seen:
+            if vectors.shape[1:] != self.components.mean.shape:
                 raise DataError(
                     f"the embedder {self.described['embedder']} gives {vectors.shape[1]} numbers, and gave "
-                    f"{self.seen[0]} when the detector was fitted"
+                    f"{len(self.components.mean)} when the detector was fitted"
                 )
-            far = np.where(np.isnan(vectors), np.inf, vectors)
-            found[~blank] = self.standardiser(far)
+            projected = self.components(vectors)
+            found[~blank] = self.standardiser(np.where(np.isnan(projected), np.inf, projected))
         return found
 
     def shown(self, array: NDArray[Any], data: NDArray[Any]) -> NDArray[Any]:
-        """The vectors (n, D)."""
+        """The components and the residual."""
         return self.inverse(data, array.dtype)
 
     def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ARG002
-        """In the vectors' own units."""
+        """In the components' own units."""
         return self.standardiser.mean + self.standardiser.scale * seen
 
     @property
@@ -120,7 +126,7 @@ class EmbeddedPreprocessor(Preprocessor):
         return LEARNT
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
-        """Normal numbers (n, D), as if standardised."""
+        """Normal numbers, as if standardised."""
         return random.normal(size=(count, *self.seen)).astype(np.float32)
 
     def blank(self, count: int) -> NDArray[Any]:
@@ -138,8 +144,13 @@ class EmbeddedPreprocessor(Preprocessor):
         return super().config() | {"table": table, "embedder": dict(self.described)}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Means and scales (D,) of the vectors."""
-        return {"mean": self.standardiser.mean, "scale": self.standardiser.scale}
+        """The vectors' mean (D,) and directions (K, D); means and scales of what these make of vectors."""
+        return {
+            "mean": self.standardiser.mean,
+            "scale": self.standardiser.scale,
+            "components/mean": self.components.mean,
+            "components/directions": self.components.directions,
+        }
 
 
 def fit_embedded(
@@ -149,7 +160,7 @@ def fit_embedded(
     *,
     resize: tuple[int, int] | None = None,
 ) -> tuple[EmbeddedPreprocessor, NDArray[Any], NDArray[np.float32]]:
-    """Learns the scale of vectors; returns inputs as read, and what a model reads of them (N, D).
+    """Learns the components of vectors; returns inputs as read, and what a model reads of them (N, K).
 
     The embedder is copied: what becomes of a person's own object afterwards changes no detector.
     """
@@ -170,15 +181,27 @@ def fit_embedded(
             f"the embedder gives NaN or infinite values for {(~finite).sum()} of {len(vectors)} inputs, "
             f"first for input {finite.argmin()}; remove or repair them"
         )
-    standardiser = Standardiser.fit(vectors[training])
-    found = EmbeddedPreprocessor(given, own, embedder_to_config(own), batch, standardiser)
-    return found, inputs, standardiser(vectors)
+    components = Components.fit(vectors[training])
+    projected = components(vectors)
+    standardiser = Standardiser.fit(projected[training])
+    found = EmbeddedPreprocessor(given, own, embedder_to_config(own), batch, components, standardiser)
+    return found, inputs, standardiser(projected)
 
 
 def restore_embedded(
-    config: Mapping[str, Any], embed: Embedder, standardiser: Standardiser, *, resize: tuple[int, int] | None
+    config: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    embed: Embedder,
+    standardiser: Standardiser,
+    *,
+    resize: tuple[int, int] | None,
 ) -> EmbeddedPreprocessor:
     """Return the preprocessor that a saved gate describes; ``embed`` is the embedder that it names."""
+    components = Components(arrays["components/mean"], arrays["components/directions"])
+    shapes = components.mean.shape, components.directions.shape[1:]
+    numbers = all(a.dtype == np.float64 and np.isfinite(a).all() for a in vars(components).values())
+    if not numbers or shapes[0] != shapes[1] or (len(components.names),) != standardiser.mean.shape:
+        raise ArtifactError("its components are not those of its model: save it anew")
     given: PicturePreprocessor | RowPreprocessor | Things
     kind, shape, table = config["input"]["kind"], tuple(config["input"]["shape"]), config["table"]
     if kind == "table" and not shape:
@@ -192,7 +215,7 @@ def restore_embedded(
     batch = settled_batch(embed, _made_up(given))
     # By the name that it has there, for a script's own may have moved.
     described = embedder_to_config(embed) | {"embedder": config["embedder"]["embedder"]}
-    return EmbeddedPreprocessor(given, embed, described, batch, standardiser)
+    return EmbeddedPreprocessor(given, embed, described, batch, components, standardiser)
 
 
 def _numbers(shape: tuple[int, ...], resize: tuple[int, int] | None) -> PicturePreprocessor | RowPreprocessor:

@@ -80,7 +80,7 @@ def restore_preprocessor(
         if embed is None:
             found = RowPreprocessor(own_scale, table, resize)
         else:
-            found = restore_embedded(config, embed, own_scale, resize=resize)
+            found = restore_embedded(config, arrays, embed, own_scale, resize=resize)
     # What else they say, or say otherwise, would not be done.
     own = found.config()
     different = [part for part in own if config[part] != own[part]]
