@@ -91,9 +91,10 @@ def test_without_their_embedders_the_others_are_served(gates, serving):
     root, _ = gates
     with serving(root, embedders=NAMES[1:2]) as running:
         assert running.service.gates.names == ["rows"]
-        assert "--embed MODULE:NAME" in running.service.gates.problems["pictures"] or (
-            "embedders_of_an_operator:Net" in running.service.gates.problems["pictures"]
-        )
+        said = running.service.gates.problems["pictures"]
+        assert "its embedder is an object of embedders_of_an_operator:Net" in said
+        assert "--embed MODULE:NAME" in said
+        assert "--embed embedders_of_an_operator:letters" in running.service.gates.problems["table"]
 
 
 def test_an_embedder_that_is_not_there_stops_the_start(gates, serving):

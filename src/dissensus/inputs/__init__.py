@@ -1,6 +1,7 @@
 """Where inputs come from: readers, datasets, image folders, tables, streams, splits, outliers, a sample.
 
-Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
+Everything here is NumPy, but for embedders that are torch modules: images are uint8 arrays (N, H, W) if grey
+and (N, H, W, 3) if RGB.
 """
 
 from dissensus.inputs.arrays import read_array

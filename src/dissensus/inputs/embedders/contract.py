@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from dissensus.errors import SettingsError
 
@@ -15,8 +15,9 @@ __all__ = ["Embedder"]
 class Embedder(ABC):
     """Turns inputs into vectors, each by itself: an input's vector must not depend on the others.
 
-    A batch of pictures is uint8 (n, C, H, W), a batch of rows float64 (n, D). A batch of anything else is a
-    list; of the rows of a table, a list of mappings from column to value (what a CSV file holds are texts).
+    A batch of pictures is uint8 (n, C, H, W), in whichever form they were given (fractions are rounded); a
+    batch of rows is float64 (n, D). A batch of anything else is a list; of the rows of a table, a list of
+    mappings from column to value (what a CSV file holds are texts).
 
     What the constructor takes is kept in the gate, so it must be JSON values. Plain functions, torch modules
     and ONNX files need no class: ``Detector(embed=…)`` takes them as they are.
@@ -26,7 +27,7 @@ class Embedder(ABC):
     """How many inputs a call is given, always; short batches are filled up. A number above 1 is tried out on
     made-up pictures or rows: where an input's bits depend on its place, it is 1 after all. Of anything else
     it is believed."""
-    parallel: ClassVar[bool] = False
+    parallel: bool = False
     """Whether several threads may call it at once to embed one set of inputs. A service with several workers
     calls every embedder from several threads."""
 

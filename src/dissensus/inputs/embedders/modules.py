@@ -24,8 +24,6 @@ class ModuleEmbedder(Embedder):
     Pictures come to it as float32 in [0, 1] (n, C, H, W), rows as float32 (n, D), anything else as a list.
     """
 
-    parallel = True
-
     def __init__(self, module: nn.Module, method: str | None = None) -> None:
         try:
             self.module = copy.deepcopy(module).eval()  # training that goes on must not change a gate
@@ -36,7 +34,8 @@ class ModuleEmbedder(Embedder):
         self.method = method
         weights = next(self.module.parameters(), None)
         self.device = torch.device("cpu") if weights is None else weights.device
-        self.batch = 1 if self.device.type == "cpu" else ON_A_GPU
+        self.parallel = self.device.type == "cpu"
+        self.batch = 1 if self.parallel else ON_A_GPU
 
     def __call__(self, batch: Any, /) -> Any:
         """What the module gives, without gradients."""

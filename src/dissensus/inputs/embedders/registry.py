@@ -136,10 +136,12 @@ def _passed(name: str, described: Mapping[str, Any], given: Sequence[Any]) -> li
             raise ArtifactError(f"its embedder is {name}: pass an object with its weights, not the class")
     if found:
         return found
-    if described["sha256"] is not None and not given:
+    if described["sha256"] is not None:
+        others = ", ".join(f"{code.__module__}:{code.__qualname__}" for code in codes)
         raise ArtifactError(
-            f"its embedder is an object of {name} with weights that no gate holds: pass it again, "
-            "load(…, embed=…), or --embed MODULE:NAME on the command line, by the name it has there"
+            f"its embedder is an object of {name}, whose weights no gate holds"
+            f"{f', and what was passed is {others}' if others else ''}: pass it again, load(…, embed=…), or "
+            "--embed MODULE:NAME on the command line, by the name it has there"
         )
     raise not_passed(name, codes, **WORDS)
 
