@@ -129,7 +129,7 @@ def test_other_weights_are_refused(gates, tmp_path):
     gates["pictures"].save(tmp_path / "gate")
     with pytest.raises(ArtifactError, match="pass the weights it was fitted with"):
         Detector.load(tmp_path / "gate", embed=Net(1))
-    with pytest.raises(ArtifactError, match=f"an object of {HERE}:Net, .*what was passed is {HERE}:halves"):
+    with pytest.raises(ArtifactError, match=f"an object of {HERE}:Net: .*what was passed is {HERE}:halves"):
         Detector.load(tmp_path / "gate", embed=halves)
 
 

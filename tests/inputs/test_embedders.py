@@ -3,6 +3,7 @@
 import copy
 import functools
 import pickle
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -58,9 +59,10 @@ class TestContract:
     """What holds of every embedder, whatever it is made of."""
 
     @pytest.fixture(params=[*OWN, "onnx", "onnx of uint8"])
-    def given(self, request, onnx_file):
+    def given(self, request):
         if not request.param.startswith("onnx"):
             return OWN[request.param]
+        onnx_file = request.getfixturevalue("onnx_file")  # which only these need
         return onnx_file(kind=2) if "uint8" in request.param else str(onnx_file())
 
     def test_vectors_are_the_same_alone_and_in_any_batch(self, given, pictures):
@@ -105,7 +107,7 @@ class TestContract:
             np.testing.assert_array_equal(embed_all(again, pictures, 1), embed_all(own, pictures, 1))
 
 
-def test_names_and_digests(onnx_file):
+def test_names_and_digests():
     assert embedder_to_config(embedder(halves)) == {
         "embedder": f"{HERE}:halves",
         "config": {},
@@ -120,8 +122,9 @@ def test_names_and_digests(onnx_file):
     assert described["embedder"] == f"{HERE}:Net"
     assert described["sha256"] == embedder(Net()).digest() != embedder(other_net).digest()
     assert embedder_to_config(embedder(net.forward))["embedder"] == f"{HERE}:Net.forward"
-    from hashlib import sha256
 
+
+def test_the_digest_of_an_onnx_file_is_that_of_its_bytes(onnx_file):
     path = onnx_file()
     found = embedder_to_config(embedder(path))
     assert found == {"embedder": "onnx", "config": {}, "sha256": sha256(path.read_bytes()).hexdigest()}
@@ -138,11 +141,14 @@ def test_a_module_is_copied_and_put_into_eval_mode(pictures):
     assert own.training
 
 
-def test_weights_other_than_those_of_the_gate_are_refused(onnx_file):
+def test_weights_other_than_those_of_the_gate_are_refused():
     described = embedder_to_config(embedder(net))
     with pytest.raises(ArtifactError, match=r"SHA-256 .*pass the weights it was fitted with"):
         embedder_from_config(described, other_net)
     assert embedder_from_config(described, [other_net, net]).digest() == described["sha256"]
+
+
+def test_another_onnx_file_than_that_of_the_gate_is_refused(onnx_file):
     file, other = onnx_file(), onnx_file("other.onnx", factor=2.0)
     described = embedder_to_config(embedder(file))
     with pytest.raises(ArtifactError, match="its embedder onnx had weights of SHA-256"):

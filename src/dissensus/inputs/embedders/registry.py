@@ -137,11 +137,10 @@ def _passed(name: str, described: Mapping[str, Any], given: Sequence[Any]) -> li
     if found:
         return found
     if described["sha256"] is not None:
-        others = ", ".join(f"{code.__module__}:{code.__qualname__}" for code in codes)
+        others = ", ".join(f"{code.__module__}:{code.__qualname__}" for code in codes) or "nothing"
         raise ArtifactError(
-            f"its embedder is an object of {name}, whose weights no gate holds"
-            f"{f', and what was passed is {others}' if others else ''}: pass it again, load(…, embed=…), or "
-            "--embed MODULE:NAME on the command line, by the name it has there"
+            f"its embedder is an object of {name}: pass it again, load(…, embed=…), or --embed MODULE:NAME "
+            f"on the command line, for no gate holds its weights; what was passed is {others}"
         )
     raise not_passed(name, codes, **WORDS)
 
