@@ -78,7 +78,7 @@ def _proposal(results: Path, pair: str, proposal: str, column: str) -> float:
     return next(float(row[column]) for row in record.rows if row["proposal"] == proposal)
 
 
-def _shift(results: Path, name: str, column: str, **where: float) -> float:
+def _shift(results: Path, name: str, column: str, where: Mapping[str, float]) -> float:
     """The number of this column in the row that has these others."""
     record = next(record for record in _read(results, "shift") if record.name == name)
     return next(float(row[column]) for row in record.rows if where.items() <= row.items())
@@ -93,10 +93,10 @@ def _delay_table(results: Path) -> str:
         cells = []
         for confidence in (0, 0.95):
             where = {"calibration": calibration, "move": move, "confidence": confidence}
-            tell = partial(_shift, results, "delay of drift alarms", **where)
-            missed = tell("not_seen")
+            tell = partial(_shift, results, "delay of drift alarms", where=where)
+            missed = tell(column="not_seen")
             rest = f"; {missed:.0%} are not seen within 600" if missed >= 0.005 else ""
-            cells.append(f"{tell('median_delay'):g}{rest}")
+            cells.append(f"{tell(column='median_delay'):g}{rest}")
         lines.append(f"| {calibration:,} | {move:g} | {' | '.join(cells)} |")
     return "\n".join(lines)
 
@@ -135,16 +135,21 @@ NUMBERS: Mapping[str, Number] = {
         for column in ("ess", "kl", "error")
     },
     **{
-        f"shift.seen.{recent}": partial(_shift, name="checks that see a shift", column="seen", recent=recent)
+        f"shift.seen.{recent}": partial(
+            _shift, name="checks that see a shift", column="seen", where={"recent": recent}
+        )
         for recent in (50, 200, 1000)
     },
     **{
-        f"shift.rate.{way}": partial(_shift, name="normal inputs flagged at 10%", column=way)
+        f"shift.rate.{way}": partial(_shift, name="normal inputs flagged at 10%", column=way, where={})
         for way in ("plain", "weighted", "fixed", "adaptive")
     },
     **{
         f"shift.alarms.{size}.{confidence:g}.{column}": partial(
-            _shift, name="false drift alarms", column=column, calibration=size, confidence=confidence
+            _shift,
+            name="false drift alarms",
+            column=column,
+            where={"calibration": size, "confidence": confidence},
         )
         for size in (100, 1000)
         for confidence in (0, 0.95)
