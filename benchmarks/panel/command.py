@@ -45,10 +45,12 @@ def panel(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Change one thing at a time in the recommended detector instead.")
     ] = False,
-    nearest: Annotated[
+    baselines: Annotated[
         bool,
         typer.Option(
-            "--nearest", help="Measure plain nearest neighbours on the same images instead, without a GPU."
+            "--baselines",
+            help="Measure simple baselines on the same images instead, on the CPU; with --select, compare "
+            "their settings.",
         ),
     ] = False,
     table: Annotated[bool, typer.Option("--table", help="Only print the tables from the records.")] = False,
@@ -70,12 +72,12 @@ def panel(
         raise typer.BadParameter("--vary is for --select")
     if regret and (select or ablate):
         raise typer.BadParameter("--regret is for the panel itself")
-    if select + ablate + nearest > 1:
+    if ablate and (select or baselines):
+        raise typer.BadParameter("--ablate is a measurement of its own: leave --select and --baselines out")
+    if baselines and (posterior or regret or rescore or vary):
         raise typer.BadParameter(
-            "--select, --ablate and --nearest are measurements of their own: ask for one"
+            "--baselines have no posterior: leave --posterior, --regret, --rescore and --vary out"
         )
-    if nearest and (posterior or regret or rescore):
-        raise typer.BadParameter("--nearest has no posterior: leave --posterior, --regret and --rescore out")
     try:
         check_folder(where)
         from benchmarks.panel.ablation import ablation_tasks, show_ablation
@@ -99,11 +101,13 @@ def panel(
                     console.print(path)
             return
         sizes = panel_sizes(quick=quick)
-        if nearest:
-            from benchmarks.panel.nearest import measure_nearest, nearest_tasks, unmeasured_nearest
+        if baselines:
+            from benchmarks.panel.baselines import measure_panel, select_candidates
 
-            own = unmeasured_nearest(where, nearest_tasks(sets, numbers, sizes=sizes), quick=quick)
-            measure_nearest(where, own, quick=quick, console=console)
+            if select:
+                select_candidates(where, sets, numbers, sizes=sizes, quick=quick, console=console)
+                return
+            measure_panel(where, sets, numbers, sizes=sizes, quick=quick, console=console)
             show(where, console, quick=quick)
             return
         if select:

@@ -32,7 +32,7 @@ __all__ = [
     "write_measurement",
 ]
 
-Folder: TypeAlias = Literal["records", "selection", "ablation", "baselines"]
+Folder: TypeAlias = Literal["records", "selection", "ablation"]
 
 
 @dataclass(frozen=True)

@@ -11,12 +11,13 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.decimals import short
+from benchmarks.panel.baselines import WITHOUT_POSTERIOR, baseline_rows
 from benchmarks.panel.configuration import RECOMMENDED
-from benchmarks.panel.nearest import FOLDER, NEAREST
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
-from benchmarks.panel.records import Folder, read_rows
+from benchmarks.panel.records import read_rows
 from benchmarks.panel.rows import Row
 from benchmarks.panel.summary import Pair, Summary, measured_by_all, pairs, summarise
+from benchmarks.records import Records
 from dissensus.destination import write_output
 
 __all__ = [
@@ -37,9 +38,6 @@ NOTE = (
     f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). false: share of inliers among those it flags, where at most 9% is "
     "expected. rank: mean over pairs of the rank by AUROC within this table."
 )
-WITHOUT_MODEL = "fused-images"
-"""The score that is made of the images' own statistics, without any model."""
-FOLDERS: tuple[Folder, ...] = ("records", FOLDER)
 SHOWN = 20  # lines of a table in the terminal
 LEFT_OUT = ("FPR80", "where worst")  # there, for 80 columns
 
@@ -57,19 +55,20 @@ class Grid:
 
 def write_panel(output: Path, *, quick: bool) -> list[Row]:
     """``panel.json``: a flat list of objects, one a row, with the record each is from."""
-    found = [each for folder in FOLDERS for each in read_rows(output, folder, quick=quick)]
+    found = [(row, path) for row, path, _ in read_rows(output, "records", quick=quick)]
+    found += [(row, f"{row.inliers}.jsonl") for row in baseline_rows(Records(output, quick=quick))]
     if found:
-        flat = [{**asdict(row), "quick": quick, "record": path} for row, path, _ in found]
+        flat = [{**asdict(row), "quick": quick, "record": path} for row, path in found]
         write_output(output / "panel.json", _lines(flat).encode())
-    return [row for row, _, _ in found]
+    return [row for row, _ in found]
 
 
 def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     """The recommended detector pair by pair; its posterior's scores; its score's posteriors; all together."""
     mark = " (QUICK: not a result)" if quick else ""
     posterior, score = RECOMMENDED.posterior, RECOMMENDED.score
-    baselines = [row for row in rows if row.score == NEAREST]
-    rows = [row for row in rows if row.score != NEAREST]
+    baselines = [row for row in rows if row.posterior == WITHOUT_POSTERIOR]
+    rows = [row for row in rows if row.posterior != WITHOUT_POSTERIOR]
     recommended = [row for row in rows if row.recommended]
     tables = []
     if recommended:
@@ -92,7 +91,7 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
             )
         )
     if recommended and baselines:
-        tables.append(baseline_grid(f"Beside the simplest baselines{mark}", rows, baselines))
+        tables.append(baseline_grid(f"Beside simple baselines{mark}", rows, baselines))
     own_posterior = [row for row in rows if row.posterior == posterior]
     shared = measured_by_all(rows)
     where = _places(shared)
@@ -107,39 +106,34 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     return tables
 
 
-def baseline_grid(title: str, rows: Sequence[Row], nearest: Sequence[Row]) -> Grid:
-    """The recommended detector, the images' statistics without a model and plain nearest neighbours.
+def baseline_grid(title: str, rows: Sequence[Row], baselines: Sequence[Row]) -> Grid:
+    """The recommended detector and every baseline, with the power and the realised error of each.
 
-    Only sets and seeds for which nearest neighbours were measured are compared, so that every number of a
-    line is of the same images.
+    Only sets and seeds for which baselines were measured are compared, so that every number of a line is of
+    the same images.
     """
-    places = {(row.inliers, row.outliers, row.seed) for row in nearest}
-    alike = [row for row in rows if (row.inliers, row.outliers, row.seed) in places]
-    posterior = RECOMMENDED.posterior
-    methods = [
-        pairs([row for row in alike if row.recommended], grouped=True),
-        pairs(
-            [row for row in alike if (row.posterior, row.score) == (posterior, WITHOUT_MODEL)], grouped=True
-        ),
-        pairs(nearest, grouped=True),
-    ]
-    by_title = [{pair.title: pair for pair in own} for own in methods]
-    lines = [
-        (pair.title, pair.kind, *map(_area, own), *map(_power, own))
-        for pair in methods[0]
-        if None not in (own := [found.get(pair.title) for found in by_title])
-    ]
-    head = ("", "kind", "AUROC", "no model", "nearest", "BH / false", "no model", "nearest")
-    return Grid(title, head, tuple(lines), whole=True)
+    places = {(row.inliers, row.outliers, row.seed) for row in baselines}
+    alike = [row for row in rows if row.recommended and (row.inliers, row.outliers, row.seed) in places]
+    names = list(dict.fromkeys(row.score for row in baselines))
+    methods = [alike, *([row for row in baselines if row.score == name] for name in names)]
+    by_title = [{pair.title: pair for pair in pairs(own, grouped=True)} for own in methods]
+    lines = tuple(
+        (pair.title, pair.kind, *(_compared(found.get(pair.title)) for found in by_title))
+        for pair in by_title[0].values()
+    )
+    return Grid(title, ("", "kind", RECOMMENDED.score, *names), lines, whole=True)
 
 
-def _area(pair: Pair | None) -> str:
-    return short(None if pair is None else pair.auroc)
+def _compared(pair: Pair | None) -> str:
+    """As in ``.986 · .786 (.152)``: AUROC, the share found, and the share of inliers among the flagged."""
+    if pair is None:
+        return "–"
+    return f"{short(pair.auroc)} · {short(pair.bh_power)} ({short(pair.bh_false)})"
 
 
-def _power(pair: Pair | None) -> str:
+def _power(pair: Pair) -> str:
     """As in ``.786 / .152``: the share found, and beside it the share of inliers among the flagged."""
-    return "–" if pair is None else f"{short(pair.bh_power)} / {short(pair.bh_false)}"
+    return f"{short(pair.bh_power)} / {short(pair.bh_false)}"
 
 
 def _places(rows: Sequence[Row]) -> str:
