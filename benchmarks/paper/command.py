@@ -29,6 +29,10 @@ def paper(
         Path | None, typer.Option(help="Where records go. Default: results/paper, or results/paper-quick.")
     ] = None,
     latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
+    baselines: Annotated[
+        bool,
+        typer.Option("--baselines", help="Simple baselines on the same images instead, on the CPU."),
+    ] = False,
     select: Annotated[
         list[str] | None,
         typer.Option(
@@ -77,6 +81,11 @@ def paper(
 
                 for path in draw_all(where, quick=quick):
                     console.print(path)
+            return
+        if baselines:
+            from benchmarks.paper.baselines import measure_paper
+
+            measure_paper(where, benchmarks, numbers, quick=quick, console=console)
             return
         where_to_run = find_device(device)
         if select:

@@ -5,6 +5,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
+from benchmarks.baselines.detectors import BASELINES
 from benchmarks.panel import ablation, records, runner, runs, scores
 from benchmarks.panel.command import panel
 from benchmarks.panel.scores import FUSIONS, FusedScore
@@ -142,35 +143,28 @@ def test_ablation_changes_one_thing_at_a_time(invoke, tmp_path, trained, monkeyp
     assert text.index("| 1 fused |") < text.index("| 2 fused |")
 
 
-def test_nearest_neighbours_have_records_of_their_own_and_a_table_beside_the_detector(
-    invoke, tmp_path, trained
-):
-    chosen = ("--nearest", "--inliers", "mnist", "--seeds", "0,1")
+def test_baselines_are_records_beside_the_others_and_a_table_beside_the_detector(invoke, tmp_path, trained):
+    chosen = ("--baselines", "--inliers", "mnist", "--seeds", "0,1")
     measured = invoke(*chosen)
     assert measured.exit_code == 0, measured.output
     assert not trained
-    path = tmp_path / "baselines/mnist/nearest-neighbour-seed1.json"
-    record = json.loads(path.read_text())
-    assert record["settings"]["method"] == {"neighbour": 5, "components": 64}
-    assert (record["seed"], record["quick"], record["training_images"]) == (1, True, 48)
-    assert record["environment"]["versions"]["scikit-learn"]
-    assert {row["outliers"] for row in record["rows"]} == {"fashion-mnist", "kmnist", "digits", *MADE_UP}
-    before = path.stat().st_mtime_ns
+    path = tmp_path / "mnist.jsonl"
+    before = path.read_bytes()
     assert invoke(*chosen).exit_code == 0
-    assert path.stat().st_mtime_ns == before
+    assert path.read_bytes() == before
     assert invoke(*CHOSEN[:4]).exit_code == 0
     text = (tmp_path / "panel.md").read_text()
-    assert "### Beside the simplest baselines (QUICK: not a result)" in text
+    beside = text.partition("### Beside simple baselines (QUICK: not a result)")[2].partition("###")
+    assert all(name in beside[0] for name in BASELINES)
     # A baseline is none of the posteriors that are compared, nor one of their scores.
-    assert "nearest-neighbour" not in text
+    assert "nearest-neighbour" not in beside[2]
     flat = json.loads((tmp_path / "panel.json").read_text())
-    assert {(row["posterior"], row["seed"]) for row in flat if row["score"] == "nearest-neighbour"} == {
-        ("none", 0),
-        ("none", 1),
+    assert {(row["score"], row["seed"]) for row in flat if row["posterior"] == "none"} == {
+        (name, seed) for name in BASELINES for seed in (0, 1)
     }
     full = invoke(*chosen, quick=False)
     assert full.exit_code == 3
-    assert "a quick record in the wrong folder" in " ".join(full.output.split())
+    assert "holds quick records" in " ".join(full.output.split())
 
 
 def test_a_diverged_chain_fails_its_own_record_only(invoke, tmp_path, monkeypatch):
@@ -195,9 +189,9 @@ def test_a_diverged_chain_fails_its_own_record_only(invoke, tmp_path, monkeypatc
         (("--posterior", "laplace"), "no posterior"),
         (("--seeds", "one"), "whole numbers"),
         (("--vary", "chains=2"), "--vary is for --select"),
-        (("--select", "--ablate"), "ask for one"),
-        (("--select", "--nearest"), "ask for one"),
-        (("--nearest", "--posterior", "swag"), "--nearest has no posterior"),
+        (("--select", "--ablate"), "a measurement of its own"),
+        (("--ablate", "--baselines"), "a measurement of its own"),
+        (("--baselines", "--posterior", "swag"), "--baselines have no posterior"),
         (("--select", "--vary", "nonsense=2"), "not a setting"),
     ],
 )

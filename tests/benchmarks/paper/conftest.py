@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.paper import benchmarks, figures, latent, presets, runner, selection
+from benchmarks.paper import baselines, benchmarks, figures, latent, presets, runner, selection
 from dissensus.inputs import Dataset
 from dissensus.seeding import numpy_stream
 
@@ -25,7 +25,7 @@ def tiny_dataset(name, split="train"):
 def tiny_world(monkeypatch):
     for module in (benchmarks, latent, figures):
         monkeypatch.setattr(module, "load_dataset", tiny_dataset)
-    for module in (runner, selection, latent):
+    for module in (runner, selection, latent, baselines):
         monkeypatch.setattr(module, "QUICK", TINY_SIZES)
         monkeypatch.setattr(module, "FULL", TINY_SIZES)
     tiny = {

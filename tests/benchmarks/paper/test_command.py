@@ -3,6 +3,7 @@ import typer
 from typer.testing import CliRunner
 
 from benchmarks.paper.command import paper
+from benchmarks.records import Records
 
 
 @pytest.fixture
@@ -52,3 +53,15 @@ def test_wrong_names_fail_before_any_work(invoke, tmp_path, wrong, says):
 
 def test_wrong_seeds(invoke, tmp_path):
     assert invoke("--seeds", "one", "--output", tmp_path).exit_code == 2
+
+
+def test_baselines_are_records_of_their_benchmark(invoke, tmp_path):
+    chosen = ("--baselines", "--benchmark", "fashion-mnist-vs-mnist", "--seeds", "0,1")
+    result = invoke("--quick", "--output", tmp_path, *chosen)
+    assert result.exit_code == 0, result.output
+    assert "| isolation-forest |" in result.output
+    found = Records(tmp_path, quick=True).read("fashion-mnist-vs-mnist")
+    assert [(each.name, each.seed) for each in found][:2] == [
+        ("baseline/gaussian-mixture", 0),
+        ("baseline/gaussian-mixture", 1),
+    ]

@@ -6,7 +6,6 @@ same ones. A baseline is a frozen dataclass of settings with ``fit``, and one li
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -14,31 +13,27 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from sklearn.decomposition import PCA
 from sklearn.ensemble import IsolationForest as Forest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.mixture import GaussianMixture as Mixture
 from sklearn.neighbors import NearestNeighbors
+from threadpoolctl import threadpool_limits
 
-from dissensus.errors import SettingsError
 from dissensus.inputs import image_statistics
-from dissensus.models.inputs import channels_last
 from dissensus.scores import Fused, Fusion
 from dissensus.seeding import numpy_stream, stream_seed
 
 __all__ = [
     "BASELINES",
     "Baseline",
+    "FloatArray",
     "GaussianMixture",
     "ImageStatistics",
     "IsolationForest",
     "NearestNeighbour",
     "baseline_settings",
-    "find_baselines",
-    "pictures",
-    "score_by",
 ]
 
 FloatArray: TypeAlias = NDArray[np.float64]
@@ -57,8 +52,13 @@ class Baseline(Protocol):
     learns_from: ClassVar[Literal["training", "held-out"]]
     """The training inputs; or fewer inliers that the other detectors' fusions learn from as well."""
 
+    @property
+    def at_most(self) -> int:
+        """How many inputs are learnt from, so that time is bounded."""
+        ...
+
     def fit(self, inputs: NDArray[Any], /, *, seed: int) -> Scorer:
-        """Learn from inliers, from some of them drawn at random where they are more than ``at_most``."""
+        """Learn from inliers; where they are more than ``at_most``, from so many drawn at random."""
         ...
 
 
@@ -91,7 +91,7 @@ class GaussianMixture:
     """At least: of few training inputs there are fewer Gaussians."""
     components: int = 64
     steps: int = 100
-    at_most: int = 20_000
+    at_most: int = 10_000
     learns_from: ClassVar[Literal["training", "held-out"]] = "training"
 
     def fit(self, inputs: NDArray[Any], /, *, seed: int) -> Scorer:
@@ -100,11 +100,12 @@ class GaussianMixture:
         project = _principal_components(some, self.components)
         parts = int(np.clip(len(some) // self.inputs_a_part, 1, self.parts))
         mixture = Mixture(parts, max_iter=self.steps, random_state=_random_state(seed, "mixture"))
-        with warnings.catch_warnings():
-            # One that still moves after so many steps is a baseline as good as another.
+        with warnings.catch_warnings(), threadpool_limits(1):
+            # One that still moves after so many steps is a baseline as good as another. On a busy machine the
+            # threads of its many small products wait for each other, for minutes.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            mixture.fit(project(some))
-        return lambda asked: -mixture.score_samples(project(asked)).astype(np.float64)
+            mixture.fit(project(some).astype(np.float64))
+        return lambda asked: -mixture.score_samples(project(asked).astype(np.float64))
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class IsolationForest:
         some = _some(inputs, self.at_most, seed)
         project = _rows if self.components is None else _principal_components(some, self.components)
         forest = Forest(
-            self.trees,
+            n_estimators=self.trees,
             max_samples=min(self.inputs_a_tree, len(some)),
             random_state=_random_state(seed, "forest"),
         ).fit(project(some))
@@ -155,18 +156,6 @@ BASELINES: Mapping[str, Baseline] = MappingProxyType(
 """Every baseline by name; the last is for pictures alone."""
 
 
-def find_baselines(names: list[str]) -> list[str]:
-    """The names, refused where there is no such baseline; all of them where none is named.
-
-    >>> find_baselines([])[0]
-    'nearest-neighbour'
-    """
-    for name in names:
-        if name not in BASELINES:
-            raise SettingsError(f"there is no baseline {name!r}; choose one of {', '.join(BASELINES)}")
-    return list(dict.fromkeys(names)) or list(BASELINES)
-
-
 def baseline_settings(baseline: Baseline) -> dict[str, Any]:
     """All that its scores depend on beside the inputs and the seed, as plain values.
 
@@ -177,33 +166,13 @@ def baseline_settings(baseline: Baseline) -> dict[str, Any]:
     return {"kind": type(baseline).__name__, **fields, "learns_from": baseline.learns_from}
 
 
-def score_by(
-    baseline: Baseline,
-    *,
-    training: NDArray[Any],
-    held_out: NDArray[Any],
-    scored: NDArray[Any],
-    seed: int,
-) -> tuple[FloatArray, dict[str, float]]:
-    """Return the scores (N,) of ``scored``, and the seconds that fitting and scoring took."""
-    began = time.perf_counter()
-    scorer = baseline.fit(training if baseline.learns_from == "training" else held_out, seed=seed)
-    fitted = time.perf_counter()
-    scores = scorer(scored)
-    return scores, {"fitting": fitted - began, "scoring": time.perf_counter() - fitted}
-
-
-def pictures(images: torch.Tensor) -> NDArray[np.uint8]:
-    """Images (N, C, H, W) as the benchmarks keep them, as arrays (N, H, W, C)."""
-    return np.ascontiguousarray(channels_last(images).cpu().numpy())
-
-
 def _principal_components(
     inputs: NDArray[Any], components: int, *, whiten: bool = False
 ) -> Callable[[NDArray[Any]], NDArray[np.float32]]:
     rows = _rows(inputs)
-    # The exact components, without chance, and without a second copy of the inputs.
-    principal = PCA(min(components, *rows.shape), whiten=whiten, svd_solver="covariance_eigh").fit(rows)
+    # The exact components, without chance; of many rows without a second copy of them.
+    solver: Literal["covariance_eigh", "full"] = "covariance_eigh" if len(rows) > rows.shape[1] else "full"
+    principal = PCA(min(components, *rows.shape), whiten=whiten, svd_solver=solver).fit(rows)
     return lambda asked: _in_chunks(lambda part: principal.transform(_rows(part)), asked)
 
 

@@ -1,0 +1,157 @@
+"""Baselines on the panel's images, in the panel's rows."""
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from benchmarks.baselines import detectors
+from benchmarks.baselines.measure import pictures
+from benchmarks.panel import baselines
+from benchmarks.panel.baselines import baseline_rows, measure_panel, select_candidates
+from benchmarks.panel.inputs import load_inputs
+from benchmarks.panel.rows import Row, rows_of_scores
+from benchmarks.panel.runner import panel_sizes
+from benchmarks.panel.sets import INLIER_SETS
+from benchmarks.panel.table import baseline_grid
+from benchmarks.records import Records
+from dissensus.errors import DataError, SettingsError
+from dissensus.inputs import MADE_UP
+from dissensus.scores import Fusion
+
+QUIET = Console(quiet=True)
+
+
+def measure(where, *names, seeds=(0,), quick=True):
+    inliers = [INLIER_SETS[name] for name in names]
+    measure_panel(where, inliers, seeds, sizes=panel_sizes(quick=quick), quick=quick, console=QUIET)
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """Which images were really read."""
+    found = []
+
+    def remember(inliers, sizes, *, seed, purpose):
+        found.append((inliers.name, seed, purpose))
+        return load_inputs(inliers, sizes, seed=seed, purpose=purpose)
+
+    monkeypatch.setattr(baselines, "load_inputs", remember)
+    return found
+
+
+def test_every_baseline_has_a_record_and_nothing_is_measured_twice(tmp_path, loaded, monkeypatch):
+    measure(tmp_path, "mnist", seeds=(0, 1))
+    records = Records(tmp_path, quick=True).read("mnist")
+    names = [f"baseline/{name}" for name in detectors.BASELINES]
+    assert sorted((each.name, each.seed) for each in records) == sorted(
+        (name, seed) for name in names for seed in (0, 1)
+    )
+    for each in records:
+        assert [row["outliers"] for row in each.rows] == ["fashion-mnist", "kmnist", "digits", *MADE_UP]
+        assert all(0 <= row[name] <= 1 for row in each.rows for name in ("auroc", "bh_power", "bh_false"))
+        assert each.settings["sizes"]["calibration"] == 24
+        assert each.settings["baseline"]["at_most"]
+    assert loaded == [("mnist", 0, "test"), ("mnist", 1, "test")]
+    measure(tmp_path, "mnist", seeds=(0, 1))
+    assert len(loaded) == 2
+    # Other settings of one baseline are measured again, and no other baseline is.
+    before = {each.name: each.seconds for each in records if each.seed == 0}
+    changed = {**detectors.BASELINES, "nearest-neighbour": detectors.NearestNeighbour(neighbour=3)}
+    monkeypatch.setattr("benchmarks.baselines.measure.BASELINES", changed)
+    measure(tmp_path, "mnist")
+    after = {each.name: each for each in Records(tmp_path, quick=True).read("mnist") if each.seed == 0}
+    assert after["baseline/nearest-neighbour"].settings["baseline"]["neighbour"] == 3
+    assert [name for name in names if after[name].seconds != before[name]] == ["baseline/nearest-neighbour"]
+    with pytest.raises(DataError, match="quick"):
+        measure(tmp_path, "mnist", quick=False)
+
+
+def test_image_statistics_have_the_rows_of_the_panel_s_own_fusion_of_them(tmp_path):
+    measure(tmp_path, "svhn")
+    inputs = load_inputs(INLIER_SETS["svhn"], panel_sizes(quick=True), seed=0)
+    fusing = inputs.sections["fusing"]
+    fusion = Fusion("mixture").fit({name: each[fusing] for name, each in inputs.image_statistics.items()})
+    expected = rows_of_scores(
+        INLIER_SETS["svhn"],
+        inputs.sections,
+        {"image-statistics": fusion(inputs.image_statistics)},
+        posterior="none",
+        recommended_score=None,
+        seed=0,
+    )
+    rows = baseline_rows(Records(tmp_path, quick=True))
+    found = [row for row in rows if row.score == "image-statistics"]
+    assert [row.outliers for row in found] == [row.outliers for row in expected]
+    for name in ("auroc", "fpr80_in", "fpr95_in", "bh_power", "bh_false"):
+        np.testing.assert_allclose(
+            [getattr(row, name) for row in found], [getattr(row, name) for row in expected], atol=1e-5
+        )
+
+
+def test_neighbours_learn_from_training_images_alone(monkeypatch, tmp_path):
+    learnt = []
+    fit = detectors.NearestNeighbour.fit
+    monkeypatch.setattr(
+        detectors.NearestNeighbour,
+        "fit",
+        lambda self, inputs, *, seed: learnt.append(inputs) or fit(self, inputs, seed=seed),
+    )
+    measure(tmp_path, "mnist")
+    inputs = load_inputs(INLIER_SETS["mnist"], panel_sizes(quick=True), seed=0)
+    np.testing.assert_array_equal(learnt[0], pictures(inputs.training))
+
+
+def test_candidates_are_compared_on_training_images_in_a_folder_of_their_own(tmp_path, loaded, monkeypatch):
+    few = {name: baselines.CANDIDATES[name] for name in ("nearest-neighbour", "isolation-forest, 64")}
+    monkeypatch.setattr(baselines, "CANDIDATES", few)
+    sizes = panel_sizes(quick=True)
+    select_candidates(tmp_path, [INLIER_SETS["mnist"]], [0], sizes=sizes, quick=True, console=QUIET)
+    assert loaded == [("mnist", 0, "selection")]
+    rows = baseline_rows(Records(tmp_path / "baseline-selection", quick=True))
+    assert {row.score for row in rows} == set(few)
+    assert {row.outliers for row in rows} == set(MADE_UP)
+    assert not Records(tmp_path, quick=True).groups()
+    held_out = [INLIER_SETS["fashion-mnist-heldout-01"]]
+    with pytest.raises(SettingsError, match="whole datasets"):
+        select_candidates(tmp_path, held_out, [0], sizes=sizes, quick=True, console=QUIET)
+
+
+def test_what_is_measured_is_among_what_was_compared():
+    compared = list(baselines.CANDIDATES.values())
+    assert all(each in compared for name, each in detectors.BASELINES.items() if name != "image-statistics")
+
+
+def row(score, auroc, power, false, *, seed=0, posterior="sghmc"):
+    return Row(
+        inliers="svhn",
+        outliers="cifar10",
+        kind="far",
+        posterior=posterior,
+        score=score,
+        recommended=score == "fused",
+        seed=seed,
+        auroc=auroc,
+        fpr80_in=0.0,
+        fpr95_in=0.0,
+        bh_power=power,
+        bh_false=false,
+        n_in=9,
+        n_out=9,
+    )
+
+
+def test_power_stands_beside_the_realised_false_discovery_share_and_seeds_are_the_same():
+    rows = [
+        row("fused", 0.98, 0.8, 0.15),
+        row("fused", 0.5, 0.1, 0.9, seed=1),  # no baseline was measured with this seed
+        row("ess", 0.95, 0.5, 0.1),
+    ]
+    simple = [
+        row("nearest-neighbour", 0.9, 0.25, 0.05, posterior="none"),
+        row("isolation-forest", 0.7, 0.0, 0.0, posterior="none"),
+    ]
+    grid = baseline_grid("", rows, simple)
+    assert grid.head == ("", "kind", "fused", "nearest-neighbour", "isolation-forest")
+    assert grid.lines == (
+        ("svhn → cifar10", "far", ".980 · .800 (.150)", ".900 · .250 (.050)", ".700 · .000 (.000)"),
+    )
