@@ -90,7 +90,7 @@ class GaussianMixture:
     inputs_a_part: int = 50
     """At least: of few training inputs there are fewer Gaussians."""
     components: int = 64
-    steps: int = 100
+    steps: int = 20
     at_most: int = 10_000
     learns_from: ClassVar[Literal["training", "held-out"]] = "training"
 
@@ -104,8 +104,8 @@ class GaussianMixture:
             # One that still moves after so many steps is a baseline as good as another. On a busy machine the
             # threads of its many small products wait for each other, for minutes.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            mixture.fit(project(some).astype(np.float64))
-        return lambda asked: -mixture.score_samples(project(asked).astype(np.float64))
+            mixture.fit(project(some))
+        return lambda asked: -mixture.score_samples(project(asked)).astype(np.float64)
 
 
 @dataclass(frozen=True)
