@@ -1,5 +1,7 @@
 """Baselines on the panel's images, in the panel's rows."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from rich.console import Console
@@ -117,8 +119,10 @@ def test_candidates_are_compared_on_training_images_in_a_folder_of_their_own(tmp
 
 
 def test_what_is_measured_is_among_what_was_compared():
-    compared = list(baselines.CANDIDATES.values())
-    assert all(each in compared for name, each in detectors.BASELINES.items() if name != "image-statistics")
+    # On as many images as candidates were compared on, no bound on their number was felt.
+    compared = [replace(each, at_most=0) for each in baselines.CANDIDATES.values()]
+    for name, each in detectors.BASELINES.items():
+        assert name == "image-statistics" or replace(each, at_most=0) in compared
 
 
 def row(score, auroc, power, false, *, seed=0, posterior="sghmc"):
