@@ -130,7 +130,8 @@ def cell(own):
 
 def test_the_table_is_what_the_records_give():
     where = ROOT / "results" / "panel"
-    rows = [row for row, _, _ in read_rows(where, "records", quick=False)] + baseline_rows(Records(where))
+    rows = [row for row, _, _ in read_rows(where, "records", quick=False)]
+    rows += baseline_rows(Records(where))
     methods = (
         [row for row in rows if row.recommended],
         [row for row in rows if (row.posterior, row.score) == ("sghmc", "fused-images")],

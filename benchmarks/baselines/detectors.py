@@ -146,8 +146,8 @@ class ImageStatistics:
 
 
 # Of the candidates in benchmarks.panel.baselines the best on made-up outliers of training images, by mean
-# AUROC: neighbours on 256 plain components .631 (whitened .616; 64 plain .613, whitened .563), mixtures of 256
-# .682 (64: .596), cuts along pixels .692 (along 64 components: .459).
+# AUROC: neighbours on 256 plain components .631 (whitened .616; 64 plain .613, whitened .563), mixtures of
+# 256 components .682 (64: .596), cuts along pixels .692 (along 64 components: .459).
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
     {
         "nearest-neighbour": NearestNeighbour(components=256, at_most=20_000),

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean
 from types import MappingProxyType
 from typing import Any
@@ -23,16 +22,27 @@ from benchmarks.baselines.measure import PREFIX, Split, Task, baseline_tasks, me
 from benchmarks.panel.inputs import Purpose, Sizes, load_inputs
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import Row, rows_of_scores
-from benchmarks.panel.sets import INLIER_SETS, InlierSet
+from benchmarks.panel.sets import INLIER_SETS, InlierSet, kind_of
 from benchmarks.records import Records
 from dissensus.errors import SettingsError
 
-__all__ = ["CANDIDATES", "RULE", "WITHOUT_POSTERIOR", "baseline_rows", "measure_panel", "select_candidates"]
+__all__ = [
+    "CANDIDATES",
+    "MEASURED",
+    "NO_MODEL",
+    "RULE",
+    "SELECTION",
+    "baseline_rows",
+    "measure_panel",
+    "select_candidates",
+]
 
-WITHOUT_POSTERIOR = "none"
+NO_MODEL = "no model"
 """What rows call the posterior of a detector that has none."""
-SELECTION = "baseline-selection"
-"""The folder of the candidates' records, apart from what was measured on test images."""
+MEASURED = ("auroc", "fpr80_in", "fpr95_in", "bh_power", "bh_false", "n_in", "n_out")
+"""The columns of numbers."""
+SELECTION = "baseline-selection-"
+"""What groups of candidates' records begin with, apart from what was measured on test images."""
 
 CANDIDATES: Mapping[str, Baseline] = MappingProxyType(
     {
@@ -56,29 +66,15 @@ RULE = (
 
 
 def measure_panel(
-    output: Path,
-    inliers: Sequence[InlierSet],
-    seeds: Sequence[int],
-    *,
-    sizes: Sizes,
-    quick: bool,
-    console: Console,
+    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, console: Console
 ) -> None:
-    """Measure every baseline on test images, beside the panel's other records."""
+    """Measure every baseline on test images that has no record yet, beside the panel's other records."""
     tasks = baseline_tasks([each.name for each in inliers], seeds, _chosen(sizes, "test"))
-    measure(
-        Records(output, quick=quick), tasks, lambda name, seed: _split(name, seed, sizes, "test"), console
-    )
+    measure(records, tasks, lambda group, seed: _split(group, seed, sizes, "test"), console)
 
 
 def select_candidates(
-    output: Path,
-    inliers: Sequence[InlierSet],
-    seeds: Sequence[int],
-    *,
-    sizes: Sizes,
-    quick: bool,
-    console: Console,
+    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, console: Console
 ) -> None:
     """Measure every candidate on training images alone, and print what :data:`RULE` compares.
 
@@ -86,15 +82,14 @@ def select_candidates(
     """
     if any(each.held_out for each in inliers):
         raise SettingsError("candidates are compared on whole datasets; leave the held-out classes out")
-    sizes = sizes if quick else SELECTED_ON
-    records = Records(output / SELECTION, quick=quick)
+    sizes = sizes if records.quick else SELECTED_ON
     tasks = [
-        Task(each.name, name, candidate, seed, _chosen(sizes, "selection"))
+        Task(SELECTION + each.name, name, candidate, seed, _chosen(sizes, "selection"))
         for seed, each, (name, candidate) in itertools.product(seeds, inliers, CANDIDATES.items())
     ]
-    measure(records, tasks, lambda name, seed: _split(name, seed, sizes, "selection"), console)
+    measure(records, tasks, lambda group, seed: _split(group, seed, sizes, "selection"), console)
     found: dict[str, list[float]] = {}
-    for row in baseline_rows(records):
+    for row in baseline_rows(records, SELECTION):
         found.setdefault(row.score, []).append(row.auroc)
     for name in CANDIDATES:
         if name in found:
@@ -102,11 +97,25 @@ def select_candidates(
     console.print(f"The rule: {RULE}.", highlight=False)
 
 
-def baseline_rows(records: Records) -> list[Row]:
-    """Every row of every baseline that was measured; ``score`` is the baseline's name."""
-    return [
-        Row(**row) for _, record in records.all() if record.name.startswith(PREFIX) for row in record.rows
-    ]
+def baseline_rows(records: Records, kind: str = "") -> Iterator[Row]:
+    """Every row of every baseline that was measured; ``score`` is the baseline's name.
+
+    With :data:`SELECTION` as ``kind``, those of the candidates on training images.
+    """
+    for name, inliers in INLIER_SETS.items():
+        for record in records.read(kind + name):
+            if record.name.startswith(PREFIX):
+                for row in record.rows:
+                    yield Row(
+                        inliers=name,
+                        outliers=row["outliers"],
+                        kind=kind_of(inliers, row["outliers"]),
+                        posterior=NO_MODEL,
+                        score=row["score"],
+                        recommended=False,
+                        seed=record.seed or 0,
+                        **{column: row[column] for column in MEASURED},
+                    )
 
 
 def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
@@ -119,8 +128,8 @@ def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
     }
 
 
-def _split(name: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
-    inliers = INLIER_SETS[name]
+def _split(group: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
+    inliers = INLIER_SETS[group.removeprefix(SELECTION)]
     inputs = load_inputs(inliers, sizes, seed=seed, purpose=purpose)
     scored = pictures(inputs.scored)
 
@@ -129,10 +138,11 @@ def _split(name: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
             inliers,
             inputs.sections,
             {baseline: scores},
-            posterior=WITHOUT_POSTERIOR,
+            posterior=NO_MODEL,
             recommended_score=None,
             seed=seed,
         )
-        return [asdict(row) for row in found]
+        # The other columns are told by the record itself.
+        return [{name: getattr(row, name) for name in ("outliers", "score", *MEASURED)} for row in found]
 
     return Split(pictures(inputs.training), scored[inputs.sections["fusing"]], scored, rows)

@@ -103,11 +103,13 @@ def panel(
         sizes = panel_sizes(quick=quick)
         if baselines:
             from benchmarks.panel.baselines import measure_panel, select_candidates
+            from benchmarks.records import Records
 
+            records = Records(where, quick=quick)
             if select:
-                select_candidates(where, sets, numbers, sizes=sizes, quick=quick, console=console)
+                select_candidates(records, sets, numbers, sizes=sizes, console=console)
                 return
-            measure_panel(where, sets, numbers, sizes=sizes, quick=quick, console=console)
+            measure_panel(records, sets, numbers, sizes=sizes, console=console)
             show(where, console, quick=quick)
             return
         if select:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.decimals import short
-from benchmarks.panel.baselines import WITHOUT_POSTERIOR, baseline_rows
+from benchmarks.panel.baselines import NO_MODEL, baseline_rows
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.records import read_rows
@@ -67,8 +67,8 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     """The recommended detector pair by pair; its posterior's scores; its score's posteriors; all together."""
     mark = " (QUICK: not a result)" if quick else ""
     posterior, score = RECOMMENDED.posterior, RECOMMENDED.score
-    baselines = [row for row in rows if row.posterior == WITHOUT_POSTERIOR]
-    rows = [row for row in rows if row.posterior != WITHOUT_POSTERIOR]
+    baselines = [row for row in rows if row.posterior == NO_MODEL]
+    rows = [row for row in rows if row.posterior != NO_MODEL]
     recommended = [row for row in rows if row.recommended]
     tables = []
     if recommended:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any
 
@@ -25,10 +24,10 @@ METRICS = {"auroc": "AUROC ↑", "auprc_out": "AUPRC ↑", "fpr80_out": "FPR80 �
 
 
 def measure_paper(
-    output: Path, benchmarks: Sequence[Benchmark], seeds: Sequence[int], *, quick: bool, console: Console
+    records: Records, benchmarks: Sequence[Benchmark], seeds: Sequence[int], *, console: Console
 ) -> None:
     """Measure every baseline that has no record yet, and print all of them in the paper's columns."""
-    sizes, records = QUICK if quick else FULL, Records(output, quick=quick)
+    sizes = QUICK if records.quick else FULL
     tasks = baseline_tasks([each.name for each in benchmarks], seeds, {"sizes": asdict(sizes)})
     measure(records, tasks, lambda name, seed: _split(name, seed, sizes), console)
     console.print(baseline_table(records), markup=False, highlight=False, soft_wrap=True)

@@ -84,8 +84,9 @@ def paper(
             return
         if baselines:
             from benchmarks.paper.baselines import measure_paper
+            from benchmarks.records import Records
 
-            measure_paper(where, benchmarks, numbers, quick=quick, console=console)
+            measure_paper(Records(where, quick=quick), benchmarks, numbers, console=console)
             return
         where_to_run = find_device(device)
         if select:

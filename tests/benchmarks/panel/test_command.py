@@ -159,7 +159,7 @@ def test_baselines_are_records_beside_the_others_and_a_table_beside_the_detector
     # A baseline is none of the posteriors that are compared, nor one of their scores.
     assert "nearest-neighbour" not in beside[2]
     flat = json.loads((tmp_path / "panel.json").read_text())
-    assert {(row["score"], row["seed"]) for row in flat if row["posterior"] == "none"} == {
+    assert {(row["score"], row["seed"]) for row in flat if row["posterior"] == "no model"} == {
         (name, seed) for name in BASELINES for seed in (0, 1)
     }
     full = invoke(*chosen, quick=False)

@@ -23,8 +23,9 @@ def tiny_sizes(monkeypatch):
 
 
 def measure(where, name, seeds):
-    measure_paper(where, [BENCHMARKS[name]], seeds, quick=True, console=Console(quiet=True))
-    return Records(where, quick=True).read(name)
+    records = Records(where, quick=True)
+    measure_paper(records, [BENCHMARKS[name]], seeds, console=Console(quiet=True))
+    return records.read(name)
 
 
 @pytest.mark.parametrize("name", ["svhn-vs-cifar10", "fashion-mnist-heldout-23"])
