@@ -2,6 +2,9 @@
 
 import typer
 
+from benchmarks.checks.command import checks
+from benchmarks.everything.command import make_all
+from benchmarks.filling.command import fill_in
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
@@ -24,6 +27,9 @@ app.command("panel")(panel)
 app.command("guarantees")(guarantees)
 app.command("speed")(speed)
 app.command("service")(service)
+app.command("checks")(checks)
+app.command("all")(make_all)
+app.command("fill")(fill_in)
 
 if __name__ == "__main__":
     app()

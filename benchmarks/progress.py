@@ -29,9 +29,10 @@ class WorkProgress(WorkBar):
         self._now += work
         self.show(self._now)
 
-    def finish(self, work: float, line: str) -> None:
+    def finish(self, work: float, line: str = "") -> None:
         """A piece that was foretold as ``work`` is done, whatever was counted for it on the way."""
         self._finished += work
         self._now = self._finished
         self.show(self._now)
-        self.console.print(line, highlight=False)
+        if line:
+            self.console.print(line, highlight=False)

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -80,7 +81,7 @@ def test_patience_is_rewarded(start, place, monkeypatch):
             holder.stdin.close()
         sleep(seconds)
 
-    monkeypatch.setattr(time, "sleep", pause)
+    monkeypatch.setattr(lock, "time", SimpleNamespace(sleep=pause, monotonic=time.monotonic))
     with Claim(place, patience=600):
         assert len(pauses) >= 3
 

@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from benchmarks.guarantees.measure import BATCHES, DISCOVERIES, FALSE_ALARMS, STREAMS
+from benchmarks.guarantees.sentences import of_kind
+from benchmarks.records import Record
+from benchmarks.rows import by_part
 from dissensus.report import require_matplotlib
 from dissensus.seeding import numpy_stream
 
@@ -21,19 +25,20 @@ __all__ = ["draw_guarantees"]
 INK, FAINT, NORMAL, STRANGE = "#1c2733", "#8593a1", "#2b6cb0", "#d9730d"
 
 
-def draw_guarantees(record: Mapping[str, Any]) -> bytes:
+def draw_guarantees(record: Record) -> bytes:
     """The figure as PNG bytes."""
     require_matplotlib()
+    parts = by_part(record)
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     layout = ConstrainedLayoutEngine(h_pad=0.12, w_pad=0.12)
     figure = Figure(figsize=(9.5, 7.2), dpi=150, layout=layout)
     (first, second), (third, fourth) = figure.subplots(2, 2)
-    _false_alarms(first, record)
-    _discoveries(second, record)
-    _streams(third, record)
-    _batches(fourth, record)
+    _false_alarms(first, of_kind(parts, FALSE_ALARMS), record.settings["splits"])
+    _discoveries(second, of_kind(parts, DISCOVERIES))
+    _streams(third, parts[STREAMS])
+    _batches(fourth, parts[BATCHES])
     for axes in (first, second, third, fourth):
         _plain(axes)
     buffer = io.BytesIO()
@@ -42,9 +47,8 @@ def draw_guarantees(record: Mapping[str, Any]) -> bytes:
     return buffer.getvalue()
 
 
-def _false_alarms(axes: Axes, record: Mapping[str, Any]) -> None:
+def _false_alarms(axes: Axes, found: list[Mapping[str, Any]], splits: int) -> None:
     """A dot a split; the bar is the interval that was stated beforehand."""
-    found = record["false_alarms"]
     for place, one in enumerate(found):
         realised = np.array(one["realised"])
         across = place + numpy_stream(0, "dots", place).uniform(-0.3, 0.3, len(realised))
@@ -68,12 +72,11 @@ def _false_alarms(axes: Axes, record: Mapping[str, Any]) -> None:
     axes.set_xlim(-0.5, len(found) - 0.5)
     axes.set_ylim(0, 1.25 * max(max(one["realised"]) for one in found))
     axes.set_ylabel("realised false-alarm rate")
-    axes.set_title(f"False alarms: {record['splits']} splits, and the interval stated")
+    axes.set_title(f"False alarms: {splits} splits, and the interval stated")
     _percent(axes)
 
 
-def _discoveries(axes: Axes, record: Mapping[str, Any]) -> None:
-    found = record["discoveries"]
+def _discoveries(axes: Axes, found: list[Mapping[str, Any]]) -> None:
     most = 1.5 * max(one["target"] for one in found)
     axes.plot([0, most], [0, most], color=FAINT, lw=1, ls=(0, (4, 3)))
     axes.annotate("allowed", (0.7 * most, 0.7 * most), ha="right", va="bottom", fontsize=8, color=FAINT)
@@ -98,8 +101,7 @@ def _discoveries(axes: Axes, record: Mapping[str, Any]) -> None:
     axes.xaxis.set_major_formatter(axes.yaxis.get_major_formatter())
 
 
-def _streams(axes: Axes, record: Mapping[str, Any]) -> None:
-    found = record["streams"]
+def _streams(axes: Axes, found: Mapping[str, Any]) -> None:
     for kind, colour, label, first in (
         ("normal", NORMAL, f"no drift: {found['false_alarms']:.1%} raise the alarm", 0),
         # Before the drift these are the same streams.
@@ -131,8 +133,7 @@ def _streams(axes: Axes, record: Mapping[str, Any]) -> None:
     axes.legend(frameon=False, fontsize=8, labelcolor=INK, loc="upper left", bbox_to_anchor=(0, 0.97))
 
 
-def _batches(axes: Axes, record: Mapping[str, Any]) -> None:
-    found = record["batches"]
+def _batches(axes: Axes, found: Mapping[str, Any]) -> None:
     axes.plot([0, 1], [0, 1], color=FAINT, lw=1, ls=(0, (4, 3)))
     for kind, colour, name in (
         ("normal", NORMAL, "normal"),

@@ -1,4 +1,4 @@
-"""From scores to a record: how often each guarantee was kept over random splits of the inliers.
+"""From scores to parts of a record: how often each guarantee was kept over random splits of the inliers.
 
 A random split makes calibration and test inliers exchangeable by construction, so every split is an
 independent trial of what the guarantees promise, with the ties, tails and gaps of real scores.
@@ -24,7 +24,10 @@ from dissensus.decisions import (
 )
 from dissensus.seeding import numpy_stream
 
-__all__ = ["measure_guarantees"]
+__all__ = ["BATCHES", "DISCOVERIES", "FALSE_ALARMS", "STREAMS", "measure_guarantees"]
+
+FALSE_ALARMS, DISCOVERIES = "false alarms", "false discoveries"
+STREAMS, BATCHES = "streams", "batches"
 
 RATES = (0.01, 0.05, 0.1)
 LEVEL = 0.9
@@ -50,8 +53,8 @@ class Split(NamedTuple):
 
 def measure_guarantees(
     inliers: FloatArray, outliers: FloatArray, *, calibration_size: int, splits: int = 200, seed: int = 0
-) -> dict[str, Any]:
-    """The record of scores of inliers (N,), all unseen by the fit, and of outliers; JSON values.
+) -> dict[str, dict[str, Any]]:
+    """What was found of each guarantee by scores of inliers (N,), all unseen by the fit, and of outliers.
 
     The first ``calibration_size`` inliers are the detector's own calibration inputs: how many of the others
     they let pass is the one number here that no random division makes exchangeable.
@@ -63,15 +66,10 @@ def measure_guarantees(
         for order in [numpy_stream(seed, "split", number).permutation(inliers)]
     ]
     return {
-        "inliers": len(inliers),
-        "outliers": len(outliers),
-        "calibration_size": calibration_size,
-        "splits": splits,
-        "seed": seed,
-        "false_alarms": [_false_alarms(every, undivided, rate) for rate in RATES],
-        "discoveries": [_discoveries(every, outliers, fdr, seed) for fdr in FDRS],
-        "streams": _streams(every, outliers, seed),
-        "batches": _batches(every, outliers, seed),
+        **{f"{FALSE_ALARMS} at {rate:.0%}": _false_alarms(every, undivided, rate) for rate in RATES},
+        **{f"{DISCOVERIES} at {fdr:.0%}": _discoveries(every, outliers, fdr, seed) for fdr in FDRS},
+        STREAMS: _streams(every, outliers, seed),
+        BATCHES: _batches(every, outliers, seed),
     }
 
 

@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["guarantee_sentences"]
+from benchmarks.guarantees.measure import BATCHES, DISCOVERIES, FALSE_ALARMS, STREAMS
+from benchmarks.records import Record
+from benchmarks.rows import by_part
+
+__all__ = ["guarantee_sentences", "of_kind"]
 
 
-def guarantee_sentences(record: Mapping[str, Any]) -> list[str]:
+def guarantee_sentences(record: Record) -> list[str]:
     """One sentence a guarantee; what was not kept says so."""
     sentences = []
-    for found in record["false_alarms"]:
+    parts, splits = by_part(record), record.settings["splits"]
+    for found in of_kind(parts, FALSE_ALARMS):
         sentences.append(
-            f"False alarms at {found['rate']:.0%}: in {found['inside']:.1%} of {record['splits']} splits the "
+            f"False alarms at {found['rate']:.0%}: in {found['inside']:.1%} of {splits} splits the "
             f"realised rate lay between {found['low']:.1%} and {found['high']:.1%}, stated is "
             f"{found['stated']:.1%}; with the detector's own calibration set it is {found['undivided']:.1%}"
             + _verdict(found)
         )
-    for found in record["discoveries"]:
+    for found in of_kind(parts, DISCOVERIES):
         sentences.append(
             f"False discoveries at {found['target']:.0%}: {found['realised']:.1%} ± "
             f"{2 * found['standard_error']:.1%} of those flagged were normal, and {found['power']:.0%} of "
             "the outliers were flagged" + _verdict(found)
         )
-    streams, batches = record["streams"], record["batches"]
+    streams, batches = parts[STREAMS], parts[BATCHES]
     delay = (
         ""
         if streams["median_delay"] is None
@@ -41,6 +46,11 @@ def guarantee_sentences(record: Mapping[str, Any]) -> list[str]:
         f"{batches['strange_share']:.0%} outliers were" + _verdict(batches)
     )
     return sentences
+
+
+def of_kind(parts: Mapping[str, Mapping[str, Any]], kind: str) -> list[Mapping[str, Any]]:
+    """The parts of one guarantee, by the rate that was asked for."""
+    return [part for name, part in parts.items() if name.startswith(kind)]
 
 
 def _verdict(found: Mapping[str, Any]) -> str:

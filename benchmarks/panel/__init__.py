@@ -2,10 +2,9 @@
 
 From left to right: ``configuration`` (one for all datasets), ``sets`` (what is in-distribution, and what is
 to be told from it), ``inputs`` (which images), ``runs`` (weight draws, matrix and statistics, once for all
-outliers and scores), ``scores``, ``power`` and ``rows`` (one number each), ``records`` and ``runner`` (files,
-resumable), then ``summary``, ``table`` and ``figures``, which read records alone. ``baselines``
-measures simple detectors on the same images. ``selection`` compares candidates by made-up outliers
-of validation images and never sees a test image; ``ablation`` changes one thing at a time.
+outliers and scores), ``scores``, ``power`` and ``rows`` (one number each), ``tasks`` (rows to records, which
+:mod:`benchmarks.runner` makes), then ``summary``, ``table`` and ``figures``, which read records alone.
+``baselines`` measures simple detectors on the same images; ``ablation`` changes one thing at a time.
 
 Nothing is imported here, so that the command line can describe the command without loading torch.
 """

@@ -6,24 +6,23 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from statistics import fmean
-
-from rich.console import Console
 
 from benchmarks.decimals import short
 from benchmarks.panel.configuration import RECOMMENDED, Configuration
-from benchmarks.panel.inputs import Sizes
-from benchmarks.panel.records import Task, read_rows
 from benchmarks.panel.rows import Row
-from benchmarks.panel.runs import RunKey
+from benchmarks.panel.runs import PanelRun
 from benchmarks.panel.sets import InlierSet
 from benchmarks.panel.summary import summarise
-from benchmarks.panel.table import Grid, summary_grid, to_markdown, to_terminal
-from dissensus.destination import write_output
+from benchmarks.panel.table import summary_grid
+from benchmarks.panel.tasks import all_rows, panel_sizes, panel_task
+from benchmarks.records import Records
+from benchmarks.runner import Task
+from benchmarks.tables import Grid, quick_title
 
-__all__ = ["UNCHANGED", "ablation_tables", "ablation_tasks", "ablations", "show_ablation"]
+__all__ = ["KIND", "UNCHANGED", "ablation_grids", "ablation_tasks", "ablations"]
 
+KIND = "ablation"
 UNCHANGED = "unchanged"
 LEAST_CHAINS = 4  # are run, so that fewer can be taken from them
 SHOWN_SCORES = ("ess", "std", "whitened", "mean-ll", "fused-images", "fused-draws")
@@ -56,57 +55,44 @@ def ablations(base: Configuration) -> dict[str, dict[str, Configuration]]:
     }
 
 
-def ablation_tasks(
-    inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, quick: bool
-) -> list[Task]:
-    """A record for each change, set and seed."""
+def ablation_tasks(inliers: Sequence[InlierSet], seeds: Sequence[int], *, quick: bool) -> list[Task]:
+    """A record for each change, set and seed, called after the change: ``chains=2``."""
     chains = max(LEAST_CHAINS, RECOMMENDED.chains)
     base = replace(RECOMMENDED, chains=chains, draws=chains * (RECOMMENDED.draws // RECOMMENDED.chains))
     if quick:
         base = base.quick()
     return [
-        Task(
-            RunKey(each, configuration, sizes, seed),
-            "-".join(filter(None, [axis.replace(",", "").replace(" ", "-"), value])),
-            "ablation",
-            {"axis": axis, "value": value},
+        panel_task(
+            PanelRun(each, changed, panel_sizes(quick=quick), seed),
+            f"{axis}={value}" if value else axis,
+            kind=KIND,
         )
         for seed, each in itertools.product(seeds, inliers)
-        for axis, changed in ablations(base).items()
-        for value, configuration in changed.items()
+        for axis, values in ablations(base).items()
+        for value, changed in values.items()
     ]
 
 
-def ablation_tables(output: Path, *, quick: bool) -> list[Grid]:
+def ablation_grids(records: Records) -> list[Grid]:
     """For each in-distribution set a table of each change, and one of which score finds which outliers."""
-    mark = " (QUICK: not a result)" if quick else ""
     tables: dict[tuple[str, str], list[Row]] = defaultdict(list)
     shown = (RECOMMENDED.score, *SHOWN_SCORES)
-    for row, _, record in read_rows(output, "ablation", quick=quick):
-        tables[row.inliers, record["axis"]].append(replace(row, posterior=record["value"]))
+    for row in all_rows(records, KIND):
+        axis, _, value = row.posterior.partition("=")
+        tables[row.inliers, axis].append(replace(row, posterior=value))
     grids = []
     for (inliers, axis), rows in tables.items():
         if axis == UNCHANGED:
-            grids.append(_carriers(f"{inliers}: which score finds which outliers{mark}", rows))
+            title = quick_title(f"{inliers}: which score finds which outliers", records.quick)
+            grids.append(_carriers(title, rows))
             continue
         chosen = [row for row in rows if row.score in shown]
         order = list(dict.fromkeys(row.posterior for row in chosen))
         summaries = sorted(
             summarise(chosen), key=lambda each: (shown.index(each.score), _natural(each.posterior, order))
         )
-        grids.append(summary_grid(f"{inliers}: {axis}{mark}", summaries))
+        grids.append(summary_grid(quick_title(f"{inliers}: {axis}", records.quick), summaries, whole=True))
     return grids
-
-
-def show_ablation(output: Path, console: Console, *, quick: bool) -> None:
-    """Prints the tables and writes ``ablation.md``."""
-    grids = ablation_tables(output, quick=quick)
-    if not grids:
-        console.print(f"There are no ablation records in {output} yet.")
-        return
-    for grid in grids:
-        console.print(to_terminal(replace(grid, whole=True)))
-    write_output(output / "ablation.md", to_markdown(grids).encode())
 
 
 def _carriers(title: str, rows: Sequence[Row]) -> Grid:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from statistics import fmean
 from types import MappingProxyType
@@ -18,30 +18,20 @@ from benchmarks.baselines.detectors import (
     IsolationForest,
     NearestNeighbour,
 )
-from benchmarks.baselines.measure import PREFIX, Split, Task, baseline_tasks, measure, pictures
+from benchmarks.baselines.measure import Split, Task, baseline_tasks, measure, pictures
+from benchmarks.decimals import short
 from benchmarks.panel.inputs import Purpose, Sizes, load_inputs
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
-from benchmarks.panel.rows import Row, rows_of_scores
-from benchmarks.panel.sets import INLIER_SETS, InlierSet, kind_of
+from benchmarks.panel.rows import NO_MODEL, rows_of_scores, to_record
+from benchmarks.panel.sets import INLIER_SETS, InlierSet
+from benchmarks.panel.tasks import all_rows, panel_sizes
 from benchmarks.records import Records
+from benchmarks.tables import Grid, quick_title
 from dissensus.errors import SettingsError
 
-__all__ = [
-    "CANDIDATES",
-    "MEASURED",
-    "NO_MODEL",
-    "RULE",
-    "SELECTION",
-    "baseline_rows",
-    "measure_panel",
-    "select_candidates",
-]
+__all__ = ["CANDIDATES", "RULE", "SELECTION", "candidate_grids", "measure_panel", "select_candidates"]
 
-NO_MODEL = "no model"
-"""What rows call the posterior of a detector that has none."""
-MEASURED = ("auroc", "fpr80_in", "fpr95_in", "bh_power", "bh_false", "n_in", "n_out")
-"""The columns of numbers."""
-SELECTION = "baseline-selection-"
+SELECTION = "baseline-selection"
 """What groups of candidates' records begin with, apart from what was measured on test images."""
 
 CANDIDATES: Mapping[str, Baseline] = MappingProxyType(
@@ -66,56 +56,36 @@ RULE = (
 
 
 def measure_panel(
-    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, console: Console
+    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, console: Console
 ) -> None:
     """Measure every baseline on test images that has no record yet, beside the panel's other records."""
+    sizes = panel_sizes(quick=records.quick)
     tasks = baseline_tasks([each.name for each in inliers], seeds, _chosen(sizes, "test"))
     measure(records, tasks, lambda group, seed: _split(group, seed, sizes, "test"), console)
 
 
 def select_candidates(
-    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, sizes: Sizes, console: Console
+    records: Records, inliers: Sequence[InlierSet], seeds: Sequence[int], *, console: Console
 ) -> None:
-    """Measure every candidate on training images alone, and print what :data:`RULE` compares.
-
-    ``sizes`` are those of a quick comparison; a full one has :data:`SELECTED_ON`.
-    """
+    """Measure every candidate that has no record yet, on training images alone."""
     if any(each.held_out for each in inliers):
         raise SettingsError("candidates are compared on whole datasets; leave the held-out classes out")
-    sizes = sizes if records.quick else SELECTED_ON
+    sizes = panel_sizes(quick=True) if records.quick else SELECTED_ON
     tasks = [
-        Task(SELECTION + each.name, name, candidate, seed, _chosen(sizes, "selection"))
+        Task(f"{SELECTION}-{each.name}", name, candidate, seed, _chosen(sizes, "selection"))
         for seed, each, (name, candidate) in itertools.product(seeds, inliers, CANDIDATES.items())
     ]
     measure(records, tasks, lambda group, seed: _split(group, seed, sizes, "selection"), console)
+
+
+def candidate_grids(records: Records) -> list[Grid]:
+    """What :data:`RULE` compares."""
     found: dict[str, list[float]] = {}
-    for row in baseline_rows(records, SELECTION):
+    for row in all_rows(records, SELECTION):
         found.setdefault(row.score, []).append(row.auroc)
-    for name in CANDIDATES:
-        if name in found:
-            console.print(f"{name}: {fmean(found[name]):.3f} over {len(found[name])} pairs", highlight=False)
-    console.print(f"The rule: {RULE}.", highlight=False)
-
-
-def baseline_rows(records: Records, kind: str = "") -> Iterator[Row]:
-    """Every row of every baseline that was measured; ``score`` is the baseline's name.
-
-    With :data:`SELECTION` as ``kind``, those of the candidates on training images.
-    """
-    for name, inliers in INLIER_SETS.items():
-        for record in records.read(kind + name):
-            if record.name.startswith(PREFIX):
-                for row in record.rows:
-                    yield Row(
-                        inliers=name,
-                        outliers=row["outliers"],
-                        kind=kind_of(inliers, row["outliers"]),
-                        posterior=NO_MODEL,
-                        score=row["score"],
-                        recommended=False,
-                        seed=record.seed or 0,
-                        **{column: row[column] for column in MEASURED},
-                    )
+    lines = [(name, short(fmean(found[name])), str(len(found[name]))) for name in CANDIDATES if name in found]
+    title = quick_title("Candidates for the simple baselines", records.quick)
+    return [Grid(title, ("", "mean AUROC", "pairs"), tuple(lines))] if lines else []
 
 
 def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
@@ -129,7 +99,7 @@ def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
 
 
 def _split(group: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
-    inliers = INLIER_SETS[group.removeprefix(SELECTION)]
+    inliers = INLIER_SETS[group.removeprefix(f"{SELECTION}-")]
     inputs = load_inputs(inliers, sizes, seed=seed, purpose=purpose)
     scored = pictures(inputs.scored)
 
@@ -142,7 +112,6 @@ def _split(group: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
             recommended_score=None,
             seed=seed,
         )
-        # The other columns are told by the record itself.
-        return [{name: getattr(row, name) for name in ("outliers", "score", *MEASURED)} for row in found]
+        return to_record(found)
 
     return Split(pictures(inputs.training), scored[inputs.sections["fusing"]], scored, rows)

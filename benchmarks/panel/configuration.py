@@ -50,6 +50,16 @@ class Configuration:
         if self.noise not in ("shared", "fresh"):
             raise SettingsError(f"noise is shared or fresh, not {self.noise!r}")
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As plain values. The score is not among them: it is made from what a run leaves."""
+        return {name: value for name, value in asdict(self).items() if name != "score"}
+
+    @property
+    def scoring(self) -> tuple[int, str]:
+        """What one matrix of all draws depends on."""
+        return self.samples, self.noise
+
     def sampling(self, training_size: int) -> SamplingSettings:
         """How the weights are drawn from so many training images."""
         batch_size = self.batch_size or default_batch_size(training_size)
@@ -90,10 +100,6 @@ class Configuration:
             batch_size=64,
             samples=min(self.samples, 4),
         )
-
-    def changes(self, other: Configuration) -> dict[str, Any]:
-        """What this one has that the other has not."""
-        return {name: value for name, value in asdict(self).items() if getattr(other, name) != value}
 
 
 # As BayesianVAE does by default; chosen without a look at any outlier but made-up ones (docs/panel.md).

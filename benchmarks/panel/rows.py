@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.inputs import FITTED_ON
 from benchmarks.panel.power import discovery_power
-from benchmarks.panel.run_result import PanelResult
-from benchmarks.panel.scores import panel_scores
-from benchmarks.panel.sets import InlierSet, Kind, kind_of
+from benchmarks.panel.sets import INLIER_SETS, InlierSet, Kind, kind_of
+from benchmarks.records import Record, digest
 from dissensus.evaluation import evaluate
 from dissensus.seeding import numpy_stream
 
-__all__ = ["Row", "measured_rows", "rows_of_scores"]
+__all__ = ["BASELINE", "MEASURED", "NO_MODEL", "Row", "read_rows", "rows_of_scores", "to_record"]
+
+BASELINE = "baseline/"
+"""What the names of records of simple baselines begin with."""
+NO_MODEL = "no model"
+"""What rows call the posterior of a detector that has none."""
+MEASURED = ("auroc", "fpr80_in", "fpr95_in", "bh_power", "bh_false", "n_in", "n_out")
+"""The columns of numbers."""
 
 
 @dataclass(frozen=True)
@@ -43,27 +51,31 @@ class Row:
     n_out: int
 
 
-def measured_rows(
-    inliers: InlierSet,
-    result: PanelResult,
-    *,
-    posterior: str,
-    recommended_score: str | None,
-    seed: int,
-    only: Sequence[str] | None = None,
-) -> list[Row]:
-    """A row for each kind of outlier and each score, or those named.
+def to_record(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """The columns that a record's own name, seed and settings do not tell."""
+    return [{name: getattr(row, name) for name in ("outliers", "score", *MEASURED)} for row in rows]
 
-    ``recommended_score`` is the one whose rows are the recommended detector's; None where the run is not.
+
+def read_rows(inliers: str, records: Iterable[Record]) -> Iterator[Row]:
+    """Every row of records of an in-distribution set.
+
+    Those of the recommended detector are known by the settings of their record.
     """
-    return rows_of_scores(
-        inliers,
-        result.sections,
-        panel_scores(result, only),
-        posterior=posterior,
-        recommended_score=recommended_score,
-        seed=seed,
-    )
+    wanted = {digest(each.settings) for each in (RECOMMENDED, RECOMMENDED.quick())}
+    for record in records:
+        without_model = record.name.startswith(BASELINE)
+        recommended = digest(record.settings.get("configuration", {})) in wanted
+        for row in record.rows:
+            yield Row(
+                inliers=inliers,
+                outliers=row["outliers"],
+                kind=kind_of(INLIER_SETS[inliers], row["outliers"]),
+                posterior=NO_MODEL if without_model else record.name.partition("/")[0],
+                score=row["score"],
+                recommended=recommended and row["score"] == RECOMMENDED.score,
+                seed=record.seed or 0,
+                **{name: row[name] for name in MEASURED},
+            )
 
 
 def rows_of_scores(

@@ -10,12 +10,12 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from benchmarks.panel.run_result import PanelResult
+from benchmarks.archive import Archive
 from dissensus.errors import SettingsError
 from dissensus.models import OBSERVED
 from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
 
-__all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores"]
+__all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores", "sections_of"]
 
 Scores = dict[str, NDArray[np.float64]]
 
@@ -50,7 +50,7 @@ PANEL_SCORES = (*OF_MATRIX, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS
 """Every name; a run need not have them all: a single draw does not disagree."""
 
 
-def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scores:
+def panel_scores(result: Archive, only: Sequence[str] | None = None) -> Scores:
     """Every score (N,) of all sections, or those named; NaN where an input was left out.
 
     Scores of the matrix and two-sided statistics learn from the section ``fitting``, fusions from ``fusing``.
@@ -59,34 +59,40 @@ def panel_scores(result: PanelResult, only: Sequence[str] | None = None) -> Scor
     if unknown:
         raise SettingsError(f"there is no score {unknown[0]!r}; choose one of {', '.join(PANEL_SCORES)}")
     wanted = set(PANEL_SCORES if only is None else only)
-    fusions = {name: _fused_names(each, result) for name, each in FUSIONS.items() if name in wanted}
-    raw = _of_the_matrix(result, wanted.union(*fusions.values())) | dict(result.statistics)
+    statistics, sections = result.below("statistic"), sections_of(result)
+    fusions = {name: _fused_names(each, statistics) for name, each in FUSIONS.items() if name in wanted}
+    raw = _of_the_matrix(result["matrix"], sections["fitting"], wanted.union(*fusions.values())) | statistics
     found = {name: values for name, values in raw.items() if name in wanted and name not in TWO_SIDED}
     if "input-complexity" in wanted:
-        found["input-complexity"] = input_complexity(result.matrix, result.statistics["code-length"])
+        found["input-complexity"] = input_complexity(result["matrix"], statistics["code-length"])
     for name in wanted.intersection(TWO_SIDED, raw):
-        found[name] = _fused(Fusion("gaussian"), (name,), raw, result.sections["fitting"])
+        found[name] = _fused(Fusion("gaussian"), (name,), raw, sections["fitting"])
     for name, names in fusions.items():
         if set(names) <= set(raw):
             fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].leading)
-            found[name] = _fused(fusion, names, raw, result.sections["fusing"])
-    if "likelihood-regret" in wanted and len(result.regret):
-        found["likelihood-regret"] = result.regret
+            found[name] = _fused(fusion, names, raw, sections["fusing"])
+    if "likelihood-regret" in wanted and len(result["regret"]):
+        found["likelihood-regret"] = result["regret"]
     return {name: found[name] for name in PANEL_SCORES if name in found}
 
 
-def _fused_names(fused: FusedScore, result: PanelResult) -> tuple[str, ...]:
-    without_model = tuple(name for name in result.statistics if name not in OBSERVED)
+def sections_of(result: Archive) -> dict[str, slice]:
+    """Which images of a run serve which purpose."""
+    return {name: slice(*ends) for name, ends in result.info["sections"].items()}
+
+
+def _fused_names(fused: FusedScore, statistics: Mapping[str, NDArray[np.float64]]) -> tuple[str, ...]:
+    without_model = tuple(name for name in statistics if name not in OBSERVED)
     return {"all": (*Fused.PARTS, *without_model), "draws": Fused.PARTS, "images": without_model}[fused.of]
 
 
-def _of_the_matrix(result: PanelResult, names: set[str]) -> Scores:
-    found, measured = {}, Measured(result.matrix)
-    fitting = measured.select(result.sections["fitting"])
+def _of_the_matrix(matrix: NDArray[np.float64], fitting: slice, names: set[str]) -> Scores:
+    found, measured = {}, Measured(matrix)
+    fitted_on = measured.select(fitting)
     for name in OF_MATRIX:
         own = score(name)
         if name in names and measured.draws >= own.least_draws:
-            found[name] = own.fit(fitting)(measured)
+            found[name] = own.fit(fitted_on)(measured)
     return found
 
 

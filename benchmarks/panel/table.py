@@ -1,34 +1,28 @@
-"""The panel's tables from its records, for the terminal and as Markdown, and ``panel.json``."""
+"""The panel's tables from its records."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-
-from rich.console import Console
-from rich.table import Table
 
 from benchmarks.decimals import short
-from benchmarks.panel.baselines import NO_MODEL, baseline_rows
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
-from benchmarks.panel.records import read_rows
-from benchmarks.panel.rows import Row
+from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.summary import Pair, Summary, measured_by_all, pairs, summarise
+from benchmarks.panel.tasks import all_rows
 from benchmarks.records import Records
-from dissensus.destination import write_output
+from benchmarks.selection import Candidate, choose
+from benchmarks.tables import Grid, quick_title
 
 __all__ = [
-    "Grid",
+    "LEAST_WORST",
+    "NOTE",
+    "RULE",
+    "as_candidate",
     "baseline_grid",
-    "panel_tables",
-    "show_panel",
+    "panel_grids",
+    "selection_grids",
     "summary_grid",
-    "to_markdown",
-    "to_terminal",
-    "write_panel",
 ]
 
 NOTE = (
@@ -38,61 +32,32 @@ NOTE = (
     f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). false: share of inliers among those it flags, where at most 9% is "
     "expected. rank: mean over pairs of the rank by AUROC within this table."
 )
-SHOWN = 20  # lines of a table in the terminal
-LEFT_OUT = ("FPR80", "where worst")  # there, for 80 columns
+LEAST_WORST = 0.95
+RULE = (
+    "of the candidates measured on all sets: the highest mean AUROC among those whose worst far outlier has "
+    f"at least {LEAST_WORST}; where there is none, the highest worst"
+)
+WIDE = ("FPR80", "where worst")
 
 
-@dataclass(frozen=True)
-class Grid:
-    """A table as words."""
-
-    title: str
-    head: tuple[str, ...]
-    lines: tuple[tuple[str, ...], ...]
-    whole: bool = False
-    """Whether the terminal shows all lines of it."""
-
-
-def write_panel(output: Path, *, quick: bool) -> list[Row]:
-    """``panel.json``: a flat list of objects, one a row, with the record each is from."""
-    found = [(row, path) for row, path, _ in read_rows(output, "records", quick=quick)]
-    found += [(row, f"{row.inliers}.jsonl") for row in baseline_rows(Records(output, quick=quick))]
-    if found:
-        flat = [{**asdict(row), "quick": quick, "record": path} for row, path in found]
-        write_output(output / "panel.json", _lines(flat).encode())
-    return [row for row, _ in found]
-
-
-def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
+def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     """The recommended detector pair by pair; its posterior's scores; its score's posteriors; all together."""
-    mark = " (QUICK: not a result)" if quick else ""
     posterior, score = RECOMMENDED.posterior, RECOMMENDED.score
     baselines = [row for row in rows if row.posterior == NO_MODEL]
     rows = [row for row in rows if row.posterior != NO_MODEL]
     recommended = [row for row in rows if row.recommended]
-    tables = []
+    grids = []
     if recommended:
-        tables.append(
-            Grid(
-                f"Recommended: {posterior}, {score}{mark}",
-                ("", "kind", "AUROC", "FPR80", "FPR95", "BH / false"),
-                tuple(
-                    (
-                        pair.title,
-                        pair.kind,
-                        short(pair.auroc) + ("" if pair.spread is None else f"±{short(pair.spread)}"),
-                        short(pair.fpr80_in),
-                        short(pair.fpr95_in),
-                        _power(pair),
-                    )
-                    for pair in pairs(recommended, grouped=True)
-                ),
-                whole=True,
-            )
-        )
-    if recommended and baselines:
-        tables.append(baseline_grid(f"Beside simple baselines{mark}", rows, baselines))
+        grids.append(_pairs_grid(quick_title(f"Recommended: {posterior}, {score}", quick), recommended))
     own_posterior = [row for row in rows if row.posterior == posterior]
+    if recommended and baselines:
+        # On the same images: only the sets and seeds that baselines were measured with.
+        places = {(row.inliers, row.outliers, row.seed) for row in baselines}
+        alike = [row for row in own_posterior if (row.inliers, row.outliers, row.seed) in places]
+        own = [row for row in alike if row.recommended]
+        grids.append(baseline_grid(quick_title("Beside simple baselines", quick), own, baselines))
+        title = quick_title("Beside simple baselines, all pairs together", quick)
+        grids.append(summary_grid(title, summarise([*own, *baselines])))
     shared = measured_by_all(rows)
     where = _places(shared)
     for title, chosen, name in (
@@ -102,50 +67,25 @@ def panel_tables(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     ):
         # One line, or the same lines once more, say nothing.
         if len({row.posterior for row in chosen}) > (name != "score"):
-            tables.append(summary_grid(title + mark, summarise(chosen), name))
-    return tables
+            grids.append(summary_grid(quick_title(title, quick), summarise(chosen), name))
+    return grids
 
 
-def baseline_grid(title: str, rows: Sequence[Row], baselines: Sequence[Row]) -> Grid:
-    """The recommended detector and every baseline, with the power and the realised error of each.
-
-    Only sets and seeds for which baselines were measured are compared, so that every number of a line is of
-    the same images.
-    """
-    places = {(row.inliers, row.outliers, row.seed) for row in baselines}
-    alike = [row for row in rows if row.recommended and (row.inliers, row.outliers, row.seed) in places]
+def baseline_grid(title: str, recommended: Sequence[Row], baselines: Sequence[Row]) -> Grid:
+    """The recommended detector and every baseline pair by pair, with the power and the error of each."""
     names = list(dict.fromkeys(row.score for row in baselines))
-    methods = [alike, *([row for row in baselines if row.score == name] for name in names)]
+    methods = [recommended, *([row for row in baselines if row.score == name] for name in names)]
     by_title = [{pair.title: pair for pair in pairs(own, grouped=True)} for own in methods]
-    lines = tuple(
+    lines = [
         (pair.title, pair.kind, *(_compared(found.get(pair.title)) for found in by_title))
         for pair in by_title[0].values()
-    )
-    return Grid(title, ("", "kind", RECOMMENDED.score, *names), lines, whole=True)
+    ]
+    return Grid(title, ("", "kind", RECOMMENDED.score, *names), tuple(lines))
 
 
-def _compared(pair: Pair | None) -> str:
-    """As in ``.986 · .786 (.152)``: AUROC, the share found, and the share of inliers among the flagged."""
-    if pair is None:
-        return "–"
-    return f"{short(pair.auroc)} · {short(pair.bh_power)} ({short(pair.bh_false)})"
-
-
-def _power(pair: Pair) -> str:
-    """As in ``.786 / .152``: the share found, and beside it the share of inliers among the flagged."""
-    return f"{short(pair.bh_power)} / {short(pair.bh_false)}"
-
-
-def _places(rows: Sequence[Row]) -> str:
-    """As in ``4 sets, seed 0``: what rows are of, for a title."""
-    sets, seeds = len({row.inliers for row in rows}), sorted({row.seed for row in rows})
-    return (
-        f"{sets} {'set' if sets == 1 else 'sets'}, "
-        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
-    )
-
-
-def summary_grid(title: str, summaries: Iterable[Summary], name: str = "both") -> Grid:
+def summary_grid(
+    title: str, summaries: Iterable[Summary], name: str = "both", *, whole: bool = False
+) -> Grid:
     """One line a posterior and score."""
     lines = []
     for each in summaries:
@@ -155,47 +95,51 @@ def summary_grid(title: str, summaries: Iterable[Summary], name: str = "both") -
         rates = (each.fpr80_in, each.fpr95_in, each.bh_power)
         lines.append((label, *map(short, (*areas, *rates)), f"{each.rank:.1f}", each.worst_far_pair))
     head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", "BH", "rank", "where worst")
-    return Grid(title, head, tuple(lines))
+    return Grid(title, head, tuple(lines), whole=whole, wide=WIDE)
 
 
-def to_terminal(grid: Grid) -> Table:
-    """For the terminal."""
-    shown = grid.lines if grid.whole else grid.lines[:SHOWN]
-    left = len(grid.lines) - len(shown)
-    more = f"and {left} more" if left else None
-    table = Table(title=grid.title, title_justify="left", pad_edge=False, padding=(0, 1, 0, 0), caption=more)
-    columns = [number for number, name in enumerate(grid.head) if name not in LEFT_OUT]
-    for number in columns:
-        left_aligned = number == 0 or grid.head[number] == "kind"
-        table.add_column(grid.head[number], justify="left" if left_aligned else "right")
-    for line in shown:
-        table.add_row(*(line[number] for number in columns))
-    return table
+def selection_grids(records: Records) -> list[Grid]:
+    """The candidates, and which of them the rule chooses."""
+    summaries = summarise(list(all_rows(records, "selection")))
+    if not summaries:
+        return []
+    chosen = choose([as_candidate(each) for each in summaries], least=LEAST_WORST)
+    title = f"Candidates on made-up outliers; chosen: {chosen.name}"
+    return [summary_grid(quick_title(title, records.quick), summaries)]
 
 
-def to_markdown(grids: Sequence[Grid]) -> str:
-    """For documents."""
-    parts = []
-    for grid in grids:
-        heads = [f"| {' | '.join(grid.head)} |", "|---" * len(grid.head) + "|"]
-        lines = [f"| {' | '.join(line)} |" for line in grid.lines]
-        parts.append("\n".join([f"### {grid.title}", "", *heads, *lines]))
-    return "\n\n".join([*parts, NOTE]) + "\n"
+def as_candidate(summary: Summary) -> Candidate:
+    """What the rule looks at."""
+    name = f"{summary.posterior}, {summary.score}"
+    return Candidate(name, summary.mean, summary.pairs, summary.worst_far or 0.0)
 
 
-def show_panel(output: Path, console: Console, *, quick: bool) -> None:
-    """Prints the tables; ``panel.json`` and ``panel.md`` are written."""
-    rows = write_panel(output, quick=quick)
-    if not rows:
-        console.print(f"There are no records in {output} yet: run the benchmark first.")
-        return
-    grids = panel_tables(rows, quick=quick)
-    for grid in grids:
-        console.print(to_terminal(grid))
-    console.print(NOTE, highlight=False)
-    write_output(output / "panel.md", to_markdown(grids).encode())
+def _pairs_grid(title: str, rows: Sequence[Row]) -> Grid:
+    lines = [
+        (
+            pair.title,
+            pair.kind,
+            short(pair.auroc) + ("" if pair.spread is None else f"±{short(pair.spread)}"),
+            short(pair.fpr80_in),
+            short(pair.fpr95_in),
+            f"{short(pair.bh_power)} / {short(pair.bh_false)}",
+        )
+        for pair in pairs(rows, grouped=True)
+    ]
+    return Grid(title, ("", "kind", "AUROC", "FPR80", "FPR95", "BH / false"), tuple(lines))
 
 
-def _lines(flat: Sequence[dict[str, object]]) -> str:
-    """A list with one object a line: thousands of them, and still to be read and compared."""
-    return "[\n" + ",\n".join(json.dumps(each, allow_nan=False) for each in flat) + "\n]\n"
+def _compared(pair: Pair | None) -> str:
+    """As in ``.986 · .786 (.152)``: AUROC, the share found, and the share of inliers among the flagged."""
+    if pair is None:
+        return "–"
+    return f"{short(pair.auroc)} · {short(pair.bh_power)} ({short(pair.bh_false)})"
+
+
+def _places(rows: Sequence[Row]) -> str:
+    """As in ``4 sets, seed 0``: what rows are of, for a title."""
+    sets, seeds = len({row.inliers for row in rows}), sorted({row.seed for row in rows})
+    return (
+        f"{sets} {'set' if sets == 1 else 'sets'}, "
+        f"{'seed' if len(seeds) == 1 else 'seeds'} {', '.join(map(str, seeds))}"
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Any
 
 from rich.console import Console
@@ -13,37 +13,40 @@ from benchmarks.baselines.detectors import BASELINES, FloatArray
 from benchmarks.baselines.measure import PREFIX, Split, baseline_tasks, measure, pictures
 from benchmarks.decimals import short
 from benchmarks.paper.benchmarks import BENCHMARKS, FULL, GROUPS, QUICK, Benchmark, Sizes, load_inputs
-from benchmarks.paper.published import COLUMNS
+from benchmarks.paper.published import COLUMNS, PUBLISHED
+from benchmarks.paper.table import METRICS
 from benchmarks.records import Records
+from benchmarks.tables import Grid, mean_and_spread, quick_title
 from dissensus.evaluation import evaluate
 
-__all__ = ["baseline_table", "measure_paper"]
-
-METRICS = {"auroc": "AUROC ↑", "auprc_out": "AUPRC ↑", "fpr80_out": "FPR80 ↓"}
-"""Those of the paper's table, with outliers as the positive class."""
+__all__ = ["baseline_grids", "measure_paper"]
 
 
 def measure_paper(
     records: Records, benchmarks: Sequence[Benchmark], seeds: Sequence[int], *, console: Console
 ) -> None:
-    """Measure every baseline that has no record yet, and print all of them in the paper's columns."""
+    """Measure every baseline that has no record yet, beside the records of the paper's methods."""
     sizes = QUICK if records.quick else FULL
     tasks = baseline_tasks([each.name for each in benchmarks], seeds, {"sizes": asdict(sizes)})
     measure(records, tasks, lambda name, seed: _split(name, seed, sizes), console)
-    console.print(baseline_table(records), markup=False, highlight=False, soft_wrap=True)
 
 
-def baseline_table(records: Records) -> str:
-    """Markdown: a line for each baseline, mean ± standard deviation over seeds, in the paper's columns.
+def baseline_grids(records: Records) -> list[Grid]:
+    """A table for each of the paper's benchmarks, beside the better of its two variants.
 
     A group is the mean of its members, of the seeds that all of them were measured with.
     """
-    head = ["", *(f"{title}<br>{metric}" for title in COLUMNS.values() for metric in METRICS.values())]
-    lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
-    for name in BASELINES:
-        cells = [_cell(_by_seed(records, column, name, metric)) for column in COLUMNS for metric in METRICS]
-        lines.append(f"| {' | '.join([name, *cells])} |")
-    return "\n".join(lines) + "\n"
+    head = ("", *(title for _, title in METRICS.values()))
+    grids = []
+    for column, title in COLUMNS.items():
+        values = {name: [_by_seed(records, column, name, metric) for metric in METRICS] for name in BASELINES}
+        lines = [(name, *map(mean_and_spread, numbers)) for name, numbers in values.items() if numbers[0]]
+        if lines:
+            best = max((PUBLISHED[column, name] for name in ("BVAE1", "BVAE2")), key=lambda each: each.auroc)
+            lines.append(("the paper", *(short(getattr(best, printed)) for printed, _ in METRICS.values())))
+            named = quick_title(f"Simple baselines: {title}", records.quick)
+            grids.append(Grid(named, head, tuple(lines)))
+    return grids
 
 
 def _by_seed(records: Records, column: str, name: str, metric: str) -> list[float]:
@@ -54,12 +57,6 @@ def _by_seed(records: Records, column: str, name: str, metric: str) -> list[floa
     ]
     seeds = set.intersection(*(set(own) for own in found))
     return [fmean(own[seed] for own in found) for seed in seeds]
-
-
-def _cell(values: Sequence[float]) -> str:
-    if not values:
-        return "–"
-    return short(fmean(values)) + (f"±{short(stdev(values))}" if len(values) > 1 else "")
 
 
 def _split(name: str, seed: int, sizes: Sizes) -> Split:

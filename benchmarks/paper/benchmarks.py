@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import DataError, SettingsError
@@ -23,11 +23,16 @@ __all__ = [
     "QUICK",
     "Benchmark",
     "Inputs",
+    "Purpose",
     "Sizes",
     "expand",
     "load_inputs",
     "load_training",
 ]
+
+
+Purpose: TypeAlias = Literal["test", "selection"]
+"""``selection`` reads training images alone: nothing about the outliers can find its way into a preset."""
 
 
 @dataclass(frozen=True)
@@ -149,33 +154,26 @@ def expand(names: Sequence[str]) -> list[Benchmark]:
 
 
 def load_inputs(
-    benchmark: Benchmark, sizes: Sizes, *, seed: int, device: torch.device | str = "cpu"
+    benchmark: Benchmark,
+    sizes: Sizes,
+    *,
+    seed: int,
+    purpose: Purpose = "test",
+    device: torch.device | str = "cpu",
 ) -> Inputs:
     """The benchmark's images, chosen at random by the seed.
 
     Both classes get the same number of test images, as many as the smaller one has where that is below
     ``sizes.test``: the test set holds 2,000 images of two FashionMNIST classes. The paper's AUPRC values on
-    that benchmark (near .5 where AUROC is near .5) say that its classes were balanced too.
+    that benchmark (near .5 where AUROC is near .5) say that its classes were balanced too. For a
+    ``selection`` there are no test images.
     """
     training, validation = load_training(benchmark, sizes, seed=seed, device=device)
-    inside = load_dataset(benchmark.inliers, "test")
-    if benchmark.held_out:
-        known, unknown = hold_out_classes(inside.labels, benchmark.held_out)
-        inliers, outliers = inside.images[known], inside.images[unknown]
-    else:
-        inliers, outliers = inside.images, load_dataset(benchmark.outliers, "test").images
-    count = min(sizes.test, len(inliers), len(outliers))
-    stream = ("paper", benchmark.name)
-    rows_in = numpy_stream(seed, *stream, "test inliers").permutation(len(inliers))[:count]
-    rows_out = numpy_stream(seed, *stream, "test outliers").permutation(len(outliers))[:count]
-    typical = numpy_stream(seed, *stream, "typical").permutation(len(training))[: sizes.typical]
-    return Inputs(
-        training=training,
-        validation=validation,
-        typical=training[torch.from_numpy(np.sort(typical)).to(training.device)],
-        inliers=_images(inliers[np.sort(rows_in)]).to(device),
-        outliers=_images(outliers[np.sort(rows_out)]).to(device),
-    )
+    typical = numpy_stream(seed, "paper", benchmark.name, "typical").permutation(len(training))
+    rows = torch.from_numpy(np.sort(typical[: sizes.typical])).to(training.device)
+    tested = _test_images(benchmark, sizes, seed) if purpose == "test" else (training[:0], training[:0])
+    inliers, outliers = (images.to(device) for images in tested)
+    return Inputs(training, validation, training[rows], inliers, outliers)
 
 
 def load_training(
@@ -193,9 +191,20 @@ def load_training(
         )
     order = numpy_stream(seed, "paper", benchmark.name, "validation").permutation(len(images))
     validation, training = order[: sizes.validation], order[sizes.validation :][: sizes.training]
-    return _images(images[np.sort(training)]).to(device), _images(images[np.sort(validation)]).to(device)
+    return to_tensor(images[np.sort(training)]).to(device), to_tensor(images[np.sort(validation)]).to(device)
 
 
-def _images(array: NDArray[np.uint8]) -> Tensor:
-    """Grey (N, H, W) or colour (N, H, W, 3) to (N, C, H, W)."""
-    return to_tensor(array)
+def _test_images(benchmark: Benchmark, sizes: Sizes, seed: int) -> tuple[Tensor, Tensor]:
+    """As many of each class, in the order they have in the dataset."""
+    inside = load_dataset(benchmark.inliers, "test")
+    if benchmark.held_out:
+        known, unknown = hold_out_classes(inside.labels, benchmark.held_out)
+        inliers, outliers = inside.images[known], inside.images[unknown]
+    else:
+        inliers, outliers = inside.images, load_dataset(benchmark.outliers, "test").images
+    count = min(sizes.test, len(inliers), len(outliers))
+    chosen = [
+        images[np.sort(numpy_stream(seed, "paper", benchmark.name, name).permutation(len(images))[:count])]
+        for images, name in ((inliers, "test inliers"), (outliers, "test outliers"))
+    ]
+    return to_tensor(chosen[0]), to_tensor(chosen[1])

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from benchmarks import options
+from benchmarks.places import CACHE
 from benchmarks.seeds import parse_seeds
 
 __all__ = ["paper"]
@@ -22,94 +23,83 @@ def paper(
     preset: Annotated[
         list[str] | None, typer.Option(help="as-published or converged; may be repeated. Default: both.")
     ] = None,
-    seeds: Annotated[str, typer.Option(help="Seeds, separated by commas.")] = "0",
+    seeds: options.Seeds = "0",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of everything, kept apart.")] = False,
-    device: Annotated[str, typer.Option(help="auto, cpu or cuda.")] = "auto",
-    output: Annotated[
-        Path | None, typer.Option(help="Where records go. Default: results/paper, or results/paper-quick.")
-    ] = None,
-    latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
+    device: options.Device = "auto",
+    output: options.Output = None,
+    cache: options.Cache = None,
+    rescore: options.Rescore = False,
     baselines: Annotated[
-        bool,
-        typer.Option("--baselines", help="Simple baselines on the same images instead, on the CPU."),
+        bool, typer.Option("--baselines", help="Simple baselines on the same images instead, without a GPU.")
     ] = False,
+    latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
     select: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Compare settings without outliers instead, as in step_size=0.003,0.01; may be repeated."
-        ),
-    ] = None,
-    table: Annotated[
-        int | None,
-        typer.Option(
-            help="Only print this table of the paper (it has 1) from the records: terminal, Markdown, LaTeX.",
-            min=1,
-            max=1,
-            metavar="1",
-        ),
-    ] = None,
-    figures: Annotated[
-        bool, typer.Option("--figures", help="Only draw the figures from the records.")
+        bool, typer.Option("--select", help="Compare settings by validation images alone instead.")
     ] = False,
+    vary: options.Vary = None,
+    table: options.Table = False,
+    form: options.Show = options.Form.terminal,
+    figures: options.Figures = False,
 ) -> None:
     """Measure the paper's table 1 (resumable), and show it beside the paper's numbers."""
     from rich.console import Console
 
-    from benchmarks.places import RESULTS
-    from dissensus.destination import check_folder
-    from dissensus.errors import DissensusError, SettingsError
+    console, numbers = Console(), parse_seeds(seeds)
+    if vary and not select:
+        raise typer.BadParameter("--vary is for --select")
+    if select + latent + baselines > 1:
+        raise typer.BadParameter(
+            "--select, --latent and --baselines are measurements of their own: ask for one"
+        )
+    records = options.open_records("paper", output, quick=quick)
 
-    console = Console()
-    where = output or RESULTS / ("paper-quick" if quick else "paper")
-    numbers = parse_seeds(seeds)
-    try:
-        check_folder(where)
-        from benchmarks.paper.benchmarks import expand
-        from benchmarks.paper.methods import find_methods
-        from benchmarks.paper.presets import PRESETS, find_preset
-        from benchmarks.paper.runner import measure, plan
-        from benchmarks.paper.show import show_table
-        from dissensus.detector.settings import find_device
+    from benchmarks.paper.baselines import baseline_grids, measure_paper
+    from benchmarks.paper.benchmarks import expand
+    from benchmarks.paper.latent import latent_tasks
+    from benchmarks.paper.methods import find_methods
+    from benchmarks.paper.presets import PRESETS, find_preset
+    from benchmarks.paper.published import COMPARED_WITH
+    from benchmarks.paper.table import (
+        LATENT_NOTE,
+        NOTE,
+        SELECTION_NOTE,
+        latent_grids,
+        selection_grids,
+        table_grids,
+    )
+    from benchmarks.paper.tasks import paper_tasks, selection_tasks
+    from benchmarks.runner import measure
+    from dissensus.detector.settings import find_device
 
-        presets = [find_preset(name).name for name in preset or PRESETS]
-        benchmarks, methods = expand(benchmark or []), find_methods(method or [])
-        if table or figures:
-            if table:
-                show_table(where, console, quick=quick, documents=True)
-            if figures:
-                from benchmarks.paper.figures import draw_all
-
-                for path in draw_all(where, quick=quick):
-                    console.print(path)
-            return
-        if baselines:
-            from benchmarks.paper.baselines import measure_paper
-            from benchmarks.records import Records
-
-            measure_paper(Records(where, quick=quick), benchmarks, numbers, console=console)
-            return
-        where_to_run = find_device(device)
+    presets = [find_preset(name).name for name in preset or PRESETS]
+    benchmarks, methods = expand(benchmark or []), find_methods(method or [])
+    failures: list[str] = []
+    if baselines and not (table or figures):
+        measure_paper(records, benchmarks, numbers, console=console)
+    elif not (table or figures):
         if select:
-            from benchmarks.paper.selection import select_settings
+            tasks = selection_tasks(benchmarks, presets, vary or [], numbers, quick=quick)
+        elif latent:
+            tasks = latent_tasks(presets, numbers, quick=quick)
+        else:
+            tasks = paper_tasks(benchmarks, methods, presets, numbers, quick=quick)
+        where = (cache or CACHE) / "paper"
+        failures = measure(
+            records, tasks, cache=where, device=find_device(device), console=console, anew=rescore
+        )
+    if figures:
+        from benchmarks.paper.figures import draw_all
 
-            select_settings(
-                where, benchmarks, presets, select, numbers, quick=quick, device=where_to_run, console=console
-            )
-            return
-        if latent:
-            from benchmarks.paper.latent import measure_latent
-
-            for name in presets:
-                for seed in numbers:
-                    measure_latent(where, name, seed, quick=quick, device=where_to_run, console=console)
-            return
-        tasks = plan(where, benchmarks, methods, presets, numbers, quick=quick)
-        failures = measure(where, tasks, quick=quick, device=where_to_run, console=console)
-        show_table(where, console, quick=quick)
-    except DissensusError as error:
-        Console(stderr=True).print(error, markup=False, highlight=False)
-        raise typer.Exit(2 if isinstance(error, SettingsError) else 3) from error
-    for failure in failures:
-        console.print(f"[red]not measured:[/red] {failure}", highlight=False)
-    if failures:
-        raise typer.Exit(3)
+        for path in draw_all(records):
+            console.print(path)
+        return
+    if select:
+        grids, note, file = selection_grids(records), SELECTION_NOTE, "selection.md"
+    elif baselines:
+        grids, note, file = baseline_grids(records), COMPARED_WITH, "baselines.md"
+    elif latent:
+        grids, note, file = latent_grids(records), LATENT_NOTE, "latent.md"
+    else:
+        grids, note, file = table_grids(records), f"{NOTE} {COMPARED_WITH}", "table1.md"
+    options.show_tables(grids, note, records, console, form=form, file=file)
+    options.end(failures, console)

@@ -1,28 +1,28 @@
-"""The paper's figures, drawn from the records alone (class examples come from the dataset)."""
+"""The paper's figures, drawn from the records alone and for the preset that samples."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
+from PIL import Image
 
-from benchmarks.drawing import new_figure, quick_mark, save_figure
+from benchmarks.curves import precision_recall
+from benchmarks.drawing import new_figure, quick_mark, save_figure, sheet_figure
 from benchmarks.paper.benchmarks import BENCHMARKS
+from benchmarks.paper.latent import GROUP
 from benchmarks.paper.methods import METHODS
-from benchmarks.paper.presets import PRESETS
-from benchmarks.paper.records import read_all, read_scores
-from dissensus.evaluation import auprc, auroc, pr_curve, read_records, roc_curve
-from dissensus.inputs import load_dataset
+from benchmarks.records import Record, Records
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 __all__ = ["draw_all"]
 
+PRESET = "converged"
+DPI = 110
 # Okabe and Ito's colours, told apart by the colour-blind; a method has the same colour everywhere.
 COLOURS = {
     "BVAE1": "#0072B2",
@@ -36,61 +36,51 @@ COLOURS = {
 }
 INSIDE, OUTSIDE = "#0072B2", "#E69F00"
 
-Scores = Mapping[str, NDArray[Any]]
 
-
-def draw_all(output: Path, *, quick: bool) -> Iterator[Path]:
+def draw_all(records: Records) -> Iterator[Path]:
     """Draws every figure there are records for, and gives the path of each as it is written.
 
     Curves and histograms are those of the smallest seed.
     """
-    folder = output / "figures"
-    found = _by_benchmark(output, quick)
-    for (benchmark, preset), methods in found.items():
-        title = f"{BENCHMARKS[benchmark].title}, {preset}{quick_mark(quick)}"
-        yield save_figure(_curves(methods, title), folder / f"curves-{benchmark}-{preset}.png")
-        if not BENCHMARKS[benchmark].held_out and {"LL", "BVAE2"} <= set(methods):
-            yield save_figure(_histograms(methods, title), folder / f"histograms-{benchmark}-{preset}.png")
-        for name in ("BVAE1", "BVAE2"):
-            if "pictures" in methods.get(name, {}):
-                figure = _disagreement(methods[name], f"{METHODS[name].label}, {title}")
-                yield save_figure(figure, folder / f"disagreement-{benchmark}-{preset}-{name.lower()}.png")
-    yield from _latent(output, folder, quick)
-    yield save_figure(_classes(), folder / "fashion-mnist-classes.png")
+    folder = records.folder / "figures"
+    for benchmark, each in BENCHMARKS.items():
+        methods, name = _by_method(records.read(benchmark)), f"{benchmark}-{PRESET}"
+        title = f"{each.title}, {PRESET}{quick_mark(records.quick)}"
+        if methods and not each.held_out:
+            yield save_figure(_curves(methods, title), folder / f"curves-{name}.png", dpi=DPI)
+        if {"LL", "BVAE2"} <= set(methods) and not each.held_out:
+            yield save_figure(_histograms(methods, title), folder / f"histograms-{name}.png", dpi=DPI)
+        for method, record in methods.items():
+            if "pictured" in record.about:
+                figure = _disagreement(record, records.folder, f"{METHODS[method].label}, {title}")
+                file = folder / f"disagreement-{name}-{method.lower()}.png"
+                yield save_figure(figure, file, dpi=DPI)
+    for record in [each for each in records.read(GROUP) if each.name == PRESET][:1]:
+        yield save_figure(_latent(record, records.quick), folder / f"latent-{PRESET}.png", dpi=DPI)
 
 
-def _by_benchmark(output: Path, quick: bool) -> dict[tuple[str, str], dict[str, Scores]]:
-    """Scores by method, for each benchmark and preset, of the smallest seed there is."""
-    records = [record for _, record in read_all(output, quick=quick) if record["benchmark"] in BENCHMARKS]
-    found: dict[tuple[str, str], dict[str, Scores]] = {}
-    for record in sorted(records, key=lambda record: int(record["seed"])):
-        methods = found.setdefault((record["benchmark"], record["preset"]), {})
-        if record["method"] not in methods:
-            methods[record["method"]] = read_scores(output, record)
-    order = [(benchmark, preset) for benchmark in BENCHMARKS for preset in PRESETS]
-    return {key: {m: found[key][m] for m in METHODS if m in found[key]} for key in order if key in found}
+def _by_method(found: list[Record]) -> dict[str, Record]:
+    """The record of the smallest seed by method, in the order of the table."""
+    first: dict[str, Record] = {}
+    for record in found:
+        preset, _, method = record.name.partition("/")
+        if preset == PRESET:
+            first.setdefault(method, record)
+    return {method: first[method] for method in METHODS if method in first}
 
 
-def _curves(methods: Mapping[str, Scores], title: str) -> Figure:
+def _curves(methods: Mapping[str, Record], title: str) -> Figure:
     """ROC, and precision over recall both ways, of all methods."""
     figure, (left, middle, right) = new_figure(1, 3, (13.5, 5.0))
-    for name, scores in methods.items():
-        inside, outside = scores["in"], scores["out"]
+    for name, record in methods.items():
         style: dict[str, Any] = {"color": COLOURS[name], "linewidth": 2.2 if name.startswith("BVAE") else 1.4}
-        label = METHODS[name].label
-        roc = roc_curve(inside, outside)
-        left.plot(
-            roc.false_positive_rate,
-            roc.true_positive_rate,
-            label=f"{label}  {auroc(inside, outside):.3f}",
-            **style,
-        )
-        ways: tuple[tuple[Axes, Literal["in", "out"]], ...] = ((middle, "in"), (right, "out"))
-        for axes, positive in ways:
-            curve = pr_curve(inside, outside, positive=positive)
-            area = auprc(inside, outside, positive=positive)
-            # The first point stands for an empty selection; drawing it would add a spike.
-            axes.plot(curve.recall[1:], curve.precision[1:], label=f"{label}  {area:.3f}", **style)
+        label, row, roc = METHODS[name].label, record.rows[0], record.about["roc"]
+        left.plot(roc["false"], roc["true"], label=f"{label}  {row['auroc']:.3f}", **style)
+        # With in-distribution as the positive class, what is not flagged is what is found.
+        swapped = {ours: [1 - rate for rate in reversed(roc[theirs])] for ours, theirs in _SWAPPED.items()}
+        for axes, curve, area in ((middle, swapped, "auprc_in"), (right, roc, "auprc_out")):
+            recall, precision = precision_recall(curve)
+            axes.plot(recall, precision, label=f"{label}  {row[area]:.3f}", **style)
     left.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
     left.set(title="ROC (AUROC)", xlabel="false-positive rate", ylabel="true-positive rate")
     middle.set(title="in-distribution is positive (AUPRC)", xlabel="recall", ylabel="precision")
@@ -103,18 +93,21 @@ def _curves(methods: Mapping[str, Scores], title: str) -> Figure:
     return figure
 
 
-def _histograms(methods: Mapping[str, Scores], title: str) -> Figure:
+_SWAPPED = {"false": "true", "true": "false"}
+
+
+def _histograms(methods: Mapping[str, Record], title: str) -> Figure:
     """The log-likelihood and the disagreement of both classes."""
     figure, (left, right) = new_figure(1, 2, (10.5, 4.0))
-    for axes, (name, sign) in zip((left, right), (("LL", -1.0), ("BVAE2", 1.0)), strict=True):
-        inside, outside = sign * methods[name]["in"], sign * methods[name]["out"]
-        low, high = np.quantile(np.concatenate([inside, outside]), [0.002, 0.998])
-        bins = np.linspace(low, high, 60) if name == "LL" else np.geomspace(low, high, 60)
-        for values, colour, label in (
-            (inside, INSIDE, "in-distribution"),
-            (outside, OUTSIDE, "out-of-distribution"),
+    for axes, name in ((left, "LL"), (right, "BVAE2")):
+        drawn = methods[name].about["histogram"]
+        spaced = np.geomspace if drawn["logarithmic"] else np.linspace
+        edges = spaced(drawn["low"], drawn["high"], len(drawn["in"]) + 1)
+        for counts, colour, label in (
+            (drawn["in"], INSIDE, "in-distribution"),
+            (drawn["out"], OUTSIDE, "out-of-distribution"),
         ):
-            axes.hist(values, bins=bins, color=colour, alpha=0.55, label=label)
+            axes.stairs(counts, edges, fill=True, color=colour, alpha=0.55, label=label)
         axes.set_ylabel("inputs")
         axes.legend(loc="best", frameon=False)
     right.set_xscale("log")
@@ -124,82 +117,30 @@ def _histograms(methods: Mapping[str, Scores], title: str) -> Figure:
     return figure
 
 
-def _disagreement(scores: Scores, title: str) -> Figure:
+def _disagreement(record: Record, folder: Path, title: str) -> Figure:
     """Inputs from the least to the most disagreed on, above what several draws make of them."""
-    values = np.concatenate([scores["in"], scores["out"]])[scores["pictured"]]
-    is_out = scores["pictured"] >= len(scores["in"])
-    rows = ["input", *(f"draw {number + 1}" for number in range(len(scores["reconstructions"])))]
-    heads = [f"{'out' if out else 'in'}\n{value:.3g}" for out, value in zip(is_out, values, strict=True)]
-    images = np.concatenate([scores["pictures"][None], scores["reconstructions"]])
-    figure = _montage(images, rows, heads)
+    shown = record.about["pictured"]
+    heads = [
+        f"{'in' if number < shown['inliers'] else 'out'}\n{value:.3g}"
+        for number, value in enumerate(shown["scores"])
+    ]
+    with Image.open(folder / shown["sheet"]) as image:
+        pixels = np.asarray(image)
+    rows = ["input", *(f"draw {number + 1}" for number in range(shown["draws"]))]
+    figure = sheet_figure(pixels, rows, heads)
     figure.suptitle(f"{title}\ninputs in order of disagreement (the number above), and their reconstructions")
     return figure
 
 
-def _latent(output: Path, folder: Path, quick: bool) -> Iterator[Path]:
+def _latent(record: Record, quick: bool) -> Figure:
     """The ROC curves of the latent-space benchmark."""
-    if not (output / "latent").is_dir():
-        return
-    drawn = set()
-    for record in read_records(output / "latent").values():
-        preset = record["preset"]
-        if preset in drawn or record["quick"] is not quick:
-            continue
-        drawn.add(preset)
-        arrays = read_scores(output, record)
-        inside = arrays["in_distribution"]
-        figure, axes = new_figure(1, 1, (5.8, 5.4))
-        for name in record["metrics"]:
-            roc = roc_curve(arrays[name][inside], arrays[name][~inside])
-            label = (
-                f"{METHODS[name].label if name in METHODS else name}  {record['metrics'][name]['auroc']:.3f}"
-            )
-            axes.plot(
-                roc.false_positive_rate, roc.true_positive_rate, color=COLOURS[name], label=label, linewidth=2
-            )
-        axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
-        axes.set(xlabel="false-positive rate", ylabel="true-positive rate", xlim=(0, 1), ylim=(0, 1.01))
-        axes.legend(loc="lower right", frameon=False)
-        figure.suptitle(f"Latent space, FashionMNIST, {preset}{quick_mark(quick)}")
-        yield save_figure(figure, folder / f"latent-{preset}.png")
-
-
-def _classes(examples: int = 12) -> Figure:
-    """The first images of each class of FashionMNIST, one class a row."""
-    names = (
-        "t-shirt",
-        "trouser",
-        "pullover",
-        "dress",
-        "coat",
-        "sandal",
-        "shirt",
-        "sneaker",
-        "bag",
-        "ankle boot",
-    )
-    source = load_dataset("fashion-mnist", "test")
-    images = np.stack([source.images[source.labels == label][:examples, None] for label in range(len(names))])
-    figure = _montage(
-        images, [f"{label}  {name}" for label, name in enumerate(names)], [""] * images.shape[1]
-    )
-    figure.suptitle("FashionMNIST, class by class")
-    return figure
-
-
-def _montage(images: NDArray[np.uint8], rows: Sequence[str], heads: Sequence[str], gap: int = 3) -> Figure:
-    """Images (R, n, C, H, W) as a grid in one picture, with a word for each row and column."""
-    R, n, channels, height, width = images.shape
-    sheet = np.full((R * (height + gap) - gap, n * (width + gap) - gap, channels), 255, dtype=np.uint8)
-    for row, column in np.ndindex(R, n):
-        top, left = row * (height + gap), column * (width + gap)
-        sheet[top : top + height, left : left + width] = images[row, column].transpose(1, 2, 0)
-    figure, axes = new_figure(1, 1, (0.8 * n + 1.2, 0.8 * R + (1.1 if any(heads) else 0.4)))
-    axes.imshow(sheet.squeeze(-1) if channels == 1 else sheet, cmap="gray", vmin=0, vmax=255)
-    axes.set_xticks(np.arange(n) * (width + gap) + width / 2, heads)
-    axes.set_yticks(np.arange(R) * (height + gap) + height / 2, rows)
-    axes.xaxis.tick_top()
-    axes.tick_params(length=0)
-    axes.grid(False)
-    axes.spines[:].set_visible(False)
+    figure, axes = new_figure(1, 1, (5.8, 5.4))
+    for row in record.rows:
+        name, roc = row["score"], record.about["roc"][row["score"]]
+        label = f"{METHODS[name].label if name in METHODS else name}  {row['auroc']:.3f}"
+        axes.plot(roc["false"], roc["true"], color=COLOURS[name], label=label, linewidth=2)
+    axes.plot([0, 1], [0, 1], color="0.7", linewidth=1, linestyle=":")
+    axes.set(xlabel="false-positive rate", ylabel="true-positive rate", xlim=(0, 1), ylim=(0, 1.01))
+    axes.legend(loc="lower right", frameon=False)
+    figure.suptitle(f"Latent space, FashionMNIST, {record.name}{quick_mark(quick)}")
     return figure

@@ -6,26 +6,27 @@ and the half of the points they disagree on least is called in-distribution.
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from rich.console import Console
 from torch import Tensor, nn
 
-from benchmarks.devices import gpu_name
+from benchmarks.archive import Archive
+from benchmarks.curves import roc_points
 from benchmarks.diagnostics import run_diagnostics
-from benchmarks.paper.benchmarks import BENCHMARKS, FULL, QUICK, load_training
+from benchmarks.paper.benchmarks import BENCHMARKS, FULL, QUICK, Inputs, Sizes, load_inputs
 from benchmarks.paper.classifiers import class_probabilities, mutual_information, train_classifier
 from benchmarks.paper.presets import BenchPreset, find_preset
-from dissensus.atomic import atomic_path
-from dissensus.evaluation import environment, evaluate, write_record
+from benchmarks.progress import DECODING, TRAINING
+from benchmarks.runner import Advance, Report, Results, Run, Task
+from dissensus.evaluation import evaluate
 from dissensus.inputs import load_dataset
 from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples
 from dissensus.models import VAE, architecture_config
@@ -34,15 +35,18 @@ from dissensus.posterior import WeightDraws, load_weights, sample_posterior
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = [
+    "GROUP",
     "LATENT_FULL",
     "LATENT_QUICK",
+    "LatentRun",
     "LatentSettings",
-    "latent_path",
-    "measure_latent",
+    "latent_tasks",
     "proxy_scores",
     "score_points",
 ]
 
+GROUP = "latent"
+"""Of the records, which are called after their presets."""
 BENCHMARK = BENCHMARKS["fashion-mnist-vs-mnist"]  # for its training images; the outliers are not looked at
 
 
@@ -64,71 +68,124 @@ LATENT_FULL = LatentSettings()
 LATENT_QUICK = LatentSettings(points=500, inputs=8, classifier_epochs=1, draws=6, samples=4)
 
 
-def latent_path(output: Path, preset: str, seed: int) -> Path:
-    """Where the record of a preset and seed is."""
-    return output / "latent" / f"{preset}-seed{seed}.json"
+def latent_tasks(presets: Sequence[str], seeds: Sequence[int], *, quick: bool) -> list[Task]:
+    """A record for each preset and seed."""
+    tasks = []
+    for seed in seeds:
+        for name in presets:
+            settings = LATENT_QUICK if quick else LATENT_FULL
+            own = _one_chain(find_preset(name, quick=quick), settings.draws)
+            run = LatentRun(own, settings, QUICK if quick else FULL, seed)
+            tasks.append(Task(GROUP, name, seed, run.settings, {"bvae1": run}, _report))
+    return tasks
 
 
-def measure_latent(
-    output: Path, preset: str, seed: int, *, quick: bool, device: torch.device, console: Console
-) -> Path:
-    """Samples BVAE₁ on FashionMNIST, labels points by the classifiers, scores them, and writes the record."""
-    path = latent_path(output, preset, seed)
-    settings = LATENT_QUICK if quick else LATENT_FULL
-    own = _one_chain(find_preset(preset, quick=quick), settings.draws)
-    described = {
-        "latent": asdict(settings),
-        "sampling": own.sampling("bvae1").describe(),
-        "model": architecture_config(own.vae(BENCHMARK.model)),
-    }
-    if _is_measured(path, described):
-        console.print(f"{path} is there already")
-        return path
-    started = time.perf_counter()
+@dataclass(frozen=True)
+class LatentRun(Run):
+    """Samples BVAE₁ on FashionMNIST, labels points by the classifiers, and scores them."""
 
-    def say(what: str) -> None:
-        seconds = time.perf_counter() - started
-        console.print(f"latent, {preset}, seed {seed}, {seconds:.1f} s: {what}", highlight=False)
+    preset: BenchPreset
+    latent: LatentSettings
+    sizes: Sizes
+    seed: int
 
-    training, validation = load_training(BENCHMARK, QUICK if quick else FULL, seed=seed, device=device)
-    vae = own.vae(BENCHMARK.model)
-    draws = _last_draws(vae, own, training, validation, settings.draws, seed)
-    say(f"{len(draws)} draws")
-    z = torch.randn(settings.points, vae.latent_size, generator=torch_stream(seed, "paper", "latent points"))
-    z *= settings.variance**0.5
-    networks = _classifiers(settings, seed, quick, device)
-    proxy = proxy_scores(
-        vae, draws, networks, z, inputs=settings.inputs, seed=stream_seed(seed, "proxy"), device=device
-    )
-    say("proxy labels")
-    scores = score_points(vae, draws, z, training, settings, seed=stream_seed(seed, "disagreement"))
+    @property
+    def label(self) -> str:
+        """As in ``latent, converged, seed 0``."""
+        return f"latent, {self.preset.name}, seed {self.seed}"
+
+    @cached_property
+    def settings(self) -> dict[str, Any]:
+        """As plain values."""
+        return {
+            "latent": asdict(self.latent),
+            "sampling": self.preset.sampling("bvae1").describe(),
+            "model": architecture_config(self.preset.vae(BENCHMARK.model)),
+            "sizes": asdict(self.sizes),
+        }
+
+    @property
+    def inputs(self) -> Hashable:
+        """The training images of a seed."""
+        return self.sizes, self.seed
+
+    def load(self, device: torch.device) -> Inputs:
+        """Training and validation images; no others are read."""
+        return load_inputs(BENCHMARK, self.sizes, seed=self.seed, purpose="selection", device=device)
+
+    @staticmethod
+    def work(runs: Sequence[LatentRun]) -> float:
+        """What the runs cost: the training, and N · L · M · K decodings."""
+        total = 0.0
+        for run in runs:
+            sampling, own = run.preset.sampling("bvae1"), run.latent
+            images = run.sizes.training or BENCHMARK.training_images
+            total += sampling.chains * sampling.epochs * images * TRAINING
+            total += own.points * own.inputs * own.draws * own.samples * DECODING
+        return total
+
+    @staticmethod
+    def make(
+        runs: Sequence[LatentRun], data: Inputs, advance: Advance, checkpoint: Path | None
+    ) -> Iterator[tuple[LatentRun, Archive]]:
+        """One after the other."""
+        for run in runs:
+            yield run, run._made(data, advance, checkpoint)
+
+    def _made(self, data: Inputs, advance: Advance, checkpoint: Path | None) -> Archive:
+        settings, seed, device = self.latent, self.seed, data.training.device
+        vae = self.preset.vae(BENCHMARK.model)
+        started = time.perf_counter()
+        drawn = sample_posterior(
+            vae,
+            data.training,
+            self.preset.sampling("bvae1"),
+            seed=stream_seed(seed, "paper", "latent"),
+            held_out=data.validation,
+            checkpoint=checkpoint,
+            on_epoch=lambda reports: advance(len(reports) * len(data.training) * TRAINING),
+        )
+        draws = drawn.select(np.arange(len(drawn))[-settings.draws :])
+        trained = time.perf_counter()
+        z = torch.randn(
+            settings.points, vae.latent_size, generator=torch_stream(seed, "paper", "latent points")
+        )
+        z *= settings.variance**0.5
+        networks = _classifiers(settings, seed, self.sizes.training, device)
+        proxy = proxy_scores(
+            vae, draws, networks, z, inputs=settings.inputs, seed=stream_seed(seed, "proxy"), device=device
+        )
+        labelled = time.perf_counter()
+        scores = score_points(vae, draws, z, data.training, settings, seed=stream_seed(seed, "disagreement"))
+        return Archive(
+            {"proxy": proxy, **{f"score/{name}": values for name, values in scores.items()}},
+            {
+                "draws": len(draws),
+                "diagnostics": run_diagnostics(draws),
+                "classifier_accuracy": _accuracies(networks, device),
+                "seconds": {
+                    "training": trained - started,
+                    "proxy labels": labelled - trained,
+                    "scoring": time.perf_counter() - labelled,
+                },
+            },
+        )
+
+
+def _report(results: Results) -> Report:
+    """A row a score; the half of the points that the classifiers disagree on least is in-distribution."""
+    (result,) = results.values()
+    proxy, scores = result["proxy"], result.below("score")
     inside = np.zeros(len(proxy), dtype=bool)
     inside[np.argsort(proxy, kind="stable")[: len(proxy) // 2]] = True
-    metrics = {name: asdict(evaluate(values[inside], values[~inside])) for name, values in scores.items()}
-    say(", ".join(f"{name} AUROC {each['auroc']:.3f}" for name, each in metrics.items()))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with atomic_path(path.with_suffix(".npz")) as temporary, temporary.open("wb") as stream:
-        arrays = {name: values.astype(np.float32) for name, values in (scores | {"proxy": proxy}).items()}
-        np.savez_compressed(stream, in_distribution=inside, **arrays)  # type: ignore[arg-type]
-    write_record(
-        path,
+    return Report(
+        [{"score": name, **asdict(evaluate(each[inside], each[~inside]))} for name, each in scores.items()],
         {
-            "benchmark": "fashion-mnist-latent",
-            "preset": preset,
-            "seed": seed,
-            "quick": quick,
-            "metrics": metrics,
-            "classifier_accuracy": _accuracies(networks, device),
-            "proxy_quantiles": np.quantile(proxy, [0, 0.25, 0.5, 0.75, 1]).tolist(),
-            "scores": path.with_suffix(".npz").relative_to(output).as_posix(),
-            "settings": described,
-            "draws": len(draws),
-            "diagnostics": run_diagnostics(draws),
-            "seconds": time.perf_counter() - started,
-            "environment": environment(gpu=gpu_name(device)),
+            "roc": {name: roc_points(each[inside], each[~inside]) for name, each in scores.items()},
+            "classifier_accuracy": result.info["classifier_accuracy"],
+            "proxy_quantiles": np.quantile(proxy, [0, 0.25, 0.5, 0.75, 1]),
         },
     )
-    return path
 
 
 def score_points(
@@ -179,32 +236,10 @@ def _one_chain(preset: BenchPreset, draws: int) -> BenchPreset:
     return replace(preset, chains=1, epochs=max(preset.epochs, preset.burn_in + draws - 1))
 
 
-def _is_measured(path: Path, settings: Mapping[str, Any]) -> bool:
-    """Whether the record exists, can be read, and was made with these very settings."""
-    try:
-        record = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    # Through JSON, because a record has lists where the settings have tuples.
-    return bool(record.get("settings") == json.loads(json.dumps(settings)))
-
-
-def _last_draws(
-    vae: VAE, preset: BenchPreset, training: Tensor, validation: Tensor, count: int, seed: int
-) -> WeightDraws:
-    draws = sample_posterior(
-        vae,
-        training,
-        preset.sampling("bvae1"),
-        seed=stream_seed(seed, "paper", "latent"),
-        held_out=validation,
-    )
-    return draws.select(np.arange(len(draws))[-count:])
-
-
-def _classifiers(settings: LatentSettings, seed: int, quick: bool, device: torch.device) -> list[nn.Module]:
+def _classifiers(
+    settings: LatentSettings, seed: int, kept: int | None, device: torch.device
+) -> list[nn.Module]:
     source = load_dataset("fashion-mnist", "train")
-    kept = QUICK.training if quick else None
     images = to_tensor(source.images[:kept, ..., None]).to(device)
     labels = torch.from_numpy(source.labels[:kept]).to(device)
     return [

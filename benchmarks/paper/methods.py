@@ -9,8 +9,9 @@ from types import MappingProxyType
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.archive import Archive
 from benchmarks.paper.presets import RunName
-from benchmarks.paper.run_result import RunResult
+from benchmarks.runner import Results
 from dissensus.errors import SettingsError
 from dissensus.scores import (
     Measured,
@@ -23,8 +24,6 @@ from dissensus.scores import (
 )
 
 __all__ = ["METHODS", "OTHER_SCORES", "Method", "find_methods", "other_scores"]
-
-Results = Mapping[RunName, RunResult]
 
 
 @dataclass(frozen=True)
@@ -41,31 +40,31 @@ class Method:
 
 def _log_likelihood(results: Results) -> NDArray[np.float64]:
     """−log p(x|θ) of the first plain VAE."""
-    return mean_log_likelihood(results["vaes"].test[:1])
+    return mean_log_likelihood(results["vaes"]["test"][:1])
 
 
 def _likelihood_ratio(results: Results) -> NDArray[np.float64]:
     """−(log p(x|θ) − log p(x|θ₀)), θ₀ the background model (Ren et al. 2019)."""
-    ratio: NDArray[np.float64] = results["background"].test[0] - results["vaes"].test[0]
+    ratio: NDArray[np.float64] = results["background"]["test"][0] - results["vaes"]["test"][0]
     return ratio
 
 
 def _typicality(results: Results) -> NDArray[np.float64]:
     """|log p(x|θ) − its mean over training inputs| (Nalisnick et al. 2019, one input at a time)."""
     vaes = results["vaes"]
-    return Typicality().fit(vaes.typical[:1])(vaes.test[:1])
+    return Typicality().fit(vaes["typical"][:1])(vaes["test"][:1])
 
 
 METHODS: Mapping[str, Method] = MappingProxyType(
     {
         each.name: each
         for each in (
-            Method("BVAE1", "BVAE₁", ("bvae1",), lambda results: ess_disagreement(results["bvae1"].test)),
-            Method("BVAE2", "BVAE₂", ("bvae2",), lambda results: ess_disagreement(results["bvae2"].test)),
+            Method("BVAE1", "BVAE₁", ("bvae1",), lambda results: ess_disagreement(results["bvae1"]["test"])),
+            Method("BVAE2", "BVAE₂", ("bvae2",), lambda results: ess_disagreement(results["bvae2"]["test"])),
             Method("LL", "LL", ("vaes",), _log_likelihood),
             Method("LLR", "LLR", ("vaes", "background"), _likelihood_ratio),
             Method("TT", "TT", ("vaes",), _typicality),
-            Method("WAIC", "WAIC", ("vaes",), lambda results: waic(results["vaes"].test)),
+            Method("WAIC", "WAIC", ("vaes",), lambda results: waic(results["vaes"]["test"])),
         )
     }
 )
@@ -87,10 +86,10 @@ def find_methods(names: Sequence[str]) -> list[Method]:
     return [METHODS[name.upper()] for name in dict.fromkeys(names)] or list(METHODS.values())
 
 
-def other_scores(result: RunResult) -> dict[str, NDArray[np.float64]]:
+def other_scores(result: Archive) -> dict[str, NDArray[np.float64]]:
     """Other scores of the same draws.
 
     ``ess-with-ties`` is the paper's ESS as float64 gives it: exactly 1 once a draw leads by 37 nats.
     """
-    named = {name: score(name)(Measured(result.test)) for name in OTHER_SCORES}
-    return named | {"ess-with-ties": -effective_sample_size(result.test)}
+    named = {name: score(name)(Measured(result["test"])) for name in OTHER_SCORES}
+    return named | {"ess-with-ties": -effective_sample_size(result["test"])}

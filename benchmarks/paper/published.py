@@ -49,6 +49,6 @@ COMPARED_WITH = (
     "The paper does not say which class is positive in its AUPRC and FPR80; its appendix draws both ways. "
     "They are compared with auprc_out and fpr80_out, where OoD is positive: it is what the method is to "
     "find, and the first of the two ways the appendix names. The classes are balanced, as they must have "
-    "been in the paper, whose AUPRC is near .5 wherever its AUROC is. The other way round is in table1.json."
+    "been in the paper, whose AUPRC is near .5 wherever its AUROC is. The other way round is in the records."
 )
 """Why the printed columns are compared with the ``_out`` metrics."""

@@ -1,17 +1,11 @@
-"""The costly part, from a benchmark's images to matrices: train or sample, then integrate out z.
-
-A run's matrices are cached under a name that holds everything they depend on, so that scores, presets that
-share a run and repeated calls cost nothing.
-"""
+"""The costly part, from a benchmark's images to matrices: train or sample, then integrate out z."""
 
 from __future__ import annotations
 
-import hashlib
-import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -20,30 +14,27 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from benchmarks.archive import Archive
 from benchmarks.diagnostics import NOISE_FLOOR_INPUTS, likelihood_summary, run_diagnostics
-from benchmarks.paper.benchmarks import Benchmark, Inputs, Sizes
+from benchmarks.paper.benchmarks import Benchmark, Inputs, Purpose, Sizes, load_inputs
 from benchmarks.paper.presets import BenchPreset, RunName
-from benchmarks.paper.run_result import RunResult
-from benchmarks.progress import DECODING, TRAINING, WorkProgress
+from benchmarks.progress import DECODING, TRAINING
+from benchmarks.runner import Advance, Run
 from dissensus.likelihood import log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import unit_scale
-from dissensus.posterior import OnEpoch, PosteriorRun, WeightDraws, load_draw, sample_together
+from dissensus.posterior import EpochReport, PosteriorRun, WeightDraws, load_draw, sample_together
 from dissensus.scores import ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
-__all__ = [
-    "RunKey",
-    "execute",
-    "replace_pixels",
-]
+__all__ = ["PaperRun", "replace_pixels"]
 
 PICTURED_INPUTS = 8  # of each class
 PICTURED_DRAWS = 5
 
 
 @dataclass(frozen=True)
-class RunKey:
+class PaperRun(Run):
     """Everything a run's matrices depend on."""
 
     benchmark: Benchmark
@@ -51,6 +42,13 @@ class RunKey:
     preset: BenchPreset
     sizes: Sizes
     seed: int
+    purpose: Purpose = "test"
+
+    @property
+    def label(self) -> str:
+        """Plain VAEs are the same in every preset."""
+        preset = [self.preset.name] if self.run in ("bvae1", "bvae2") else []
+        return ", ".join([self.benchmark.name, self.run, *preset, f"seed {self.seed}"])
 
     @cached_property
     def settings(self) -> dict[str, Any]:
@@ -63,80 +61,73 @@ class RunKey:
         }
         if self.run == "background":
             settings["background_rate"] = self.benchmark.background_rate
-        return settings
+        return settings if self.purpose == "test" else {**settings, "purpose": self.purpose}
 
     @property
-    def digest(self) -> str:
-        """A short name of the settings."""
-        text = json.dumps(self.settings, sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+    def inputs(self) -> Hashable:
+        """The images of a benchmark and seed."""
+        return self.benchmark.name, self.sizes, self.seed, self.purpose
 
-    @property
-    def name(self) -> str:
-        """The name of the run's files."""
-        return f"{self.benchmark.name}-{self.run}-seed{self.seed}-{self.digest}"
+    def load(self, device: torch.device) -> Inputs:
+        """The images, on the device."""
+        return load_inputs(self.benchmark, self.sizes, seed=self.seed, purpose=self.purpose, device=device)
 
-    @property
-    def work(self) -> float:
-        """What the run costs, in the units of the progress bar."""
-        sampling = self.preset.sampling(self.run)
-        images = min(self.benchmark.training_images, self.sizes.training or self.benchmark.training_images)
-        scored = 2 * self.sizes.test + self.sizes.validation + self.sizes.typical * (self.run == "vaes")
-        training = sampling.chains * sampling.epochs * images * TRAINING
-        decodings = sampling.draws * scored * self.preset.importance_samples(self.run)
-        return (training + decodings * DECODING) * _weight(self.benchmark)
+    def together(self, device: torch.device) -> Hashable:
+        """On a GPU runs of as many epochs, whose chains fill it better."""
+        return self.training if device.type == "cpu" else self.preset.sampling(self.run).epochs
 
+    @staticmethod
+    def work(runs: Sequence[PaperRun]) -> float:
+        """What the runs cost, in the units of the progress bar."""
+        return sum(map(_work, runs))
 
-def execute(
-    keys: Sequence[RunKey],
-    inputs: Inputs,
-    *,
-    progress: WorkProgress | None = None,
-    checkpoint: Path | None = None,
-) -> Iterator[tuple[RunKey, RunResult]]:
-    """Trains or samples on ``inputs.training``, on the device the images are on, and fills the matrices.
-
-    Several runs are sampled together and yielded one by one as their matrices are filled. With
-    ``checkpoint``, a folder, an interrupted run goes on where it stopped; it belongs to one run alone.
-    """
-    assert checkpoint is None or len(keys) == 1
-    started = time.perf_counter()
-    vaes = [key.preset.vae(key.benchmark.model) for key in keys]
-    every = sample_together(
-        [
-            PosteriorRun(
-                vae,
-                _training_images(key, inputs),
-                key.preset.sampling(key.run),
-                seed=stream_seed(key.seed, "paper", key.benchmark.name, key.run),
-                held_out=inputs.validation,
-                checkpoint=checkpoint,
-                on_epoch=_on_epoch(key, inputs, progress),
-            )
-            for key, vae in zip(keys, vaes, strict=True)
-        ]
-    )
-    training = time.perf_counter() - started
-    for key, vae, draws in zip(keys, vaes, every, strict=True):
-        others = [other.run for other in keys if other is not key]
-        yield key, _scored(key, vae, draws, inputs, progress, training, others)
+    @staticmethod
+    def make(
+        runs: Sequence[PaperRun], data: Inputs, advance: Advance, checkpoint: Path | None
+    ) -> Iterator[tuple[PaperRun, Archive]]:
+        """Trains or samples on the training images, all runs together, and fills the matrices one by one."""
+        started = time.perf_counter()
+        vaes = [run.preset.vae(run.benchmark.model) for run in runs]
+        every = sample_together(
+            [
+                PosteriorRun(
+                    vae,
+                    _training_images(run, data),
+                    run.preset.sampling(run.run),
+                    seed=stream_seed(run.seed, "paper", run.benchmark.name, run.run),
+                    held_out=data.validation,
+                    checkpoint=checkpoint,
+                    on_epoch=partial(_on_epoch, run, len(data.training), advance),
+                )
+                for run, vae in zip(runs, vaes, strict=True)
+            ]
+        )
+        training = time.perf_counter() - started
+        for run, vae, draws in zip(runs, vaes, every, strict=True):
+            others = [other.run for other in runs if other is not run]
+            yield run, _scored(run, vae, draws, data, advance, training, others)
 
 
 def _scored(
-    key: RunKey,
+    run: PaperRun,
     vae: VAE,
     draws: WeightDraws,
     inputs: Inputs,
-    progress: WorkProgress | None,
+    advance: Advance,
     training_seconds: float,
     trained_with: Sequence[RunName],
-) -> RunResult:
-    """The matrices of a run's draws, and what else is reported of them."""
-    device, weight = inputs.training.device, _weight(key.benchmark)
+) -> Archive:
+    """The matrices of a run's draws, and what else is reported of them.
+
+    Log-likelihoods are in nats: ``test`` (M, N), the in-distribution inputs first, ``validation`` and
+    ``typical`` (M, n). ``pictured`` (n,) are columns of ``test`` in the order of disagreement, inliers first,
+    with their ``pictures`` (n, C, H, W) and ``reconstructions`` under some draws (m, n, C, H, W).
+    """
+    device, weight = inputs.training.device, _weight(run.benchmark)
     started = time.perf_counter()
-    K, noise_seed = key.preset.importance_samples(key.run), stream_seed(key.seed, "paper", "scoring")
+    K, noise_seed = run.preset.importance_samples(run.run), stream_seed(run.seed, "paper", "scoring")
     # Typicality alone asks for likelihoods of training inputs, and only of plain VAEs.
-    typical = inputs.typical if key.run == "vaes" else inputs.typical[:0]
+    typical = inputs.typical if run.run == "vaes" else inputs.typical[:0]
     parts = (inputs.test, inputs.validation, typical)
     matrix = log_likelihoods(
         vae,
@@ -145,59 +136,55 @@ def _scored(
         samples=K,
         seed=noise_seed,
         device=device,
-        on_tile=None if progress is None else lambda pairs: progress.advance(pairs * K * DECODING * weight),
+        on_tile=lambda pairs: advance(pairs * K * DECODING * weight),
     )
     ends = np.cumsum([len(part) for part in parts])[:-1]
     test, validation, typical_values = np.split(matrix.values, ends, axis=1)
-    pictured, pictures, reconstructions = _pictures(key, vae, draws, inputs, test)
-    scoring_seconds = time.perf_counter() - started
-    info = {
-        "settings": key.settings,
-        "seed": key.seed,
-        "draws": len(draws),
-        "seconds": {"training": training_seconds, "scoring": scoring_seconds},
-        "trained_with": list(trained_with),
-        "diagnostics": {
-            **run_diagnostics(draws),
-            **likelihood_summary(validation),
-            "importance_sampling_error": float(np.median(matrix.errors[:, : len(inputs.test)])),
-            "noise_floor": noise_floor(
-                vae,
-                draws,
-                inputs.validation[:NOISE_FLOOR_INPUTS],
-                samples=K,
-                seed=noise_seed,
-                device=device,
-            ),
-        },
+    few = inputs.validation[:NOISE_FLOOR_INPUTS]
+    diagnostics = {
+        **run_diagnostics(draws),
+        **likelihood_summary(validation),
+        "importance_sampling_error": float(np.median(matrix.errors[:, : len(inputs.test) or None])),
+        "noise_floor": noise_floor(vae, draws, few, samples=K, seed=noise_seed, device=device),
+        "spread_over_draws": float(validation.std(axis=0).mean()),
     }
-    return RunResult(
-        test=test,
-        inliers=len(inputs.inliers),
-        validation=validation,
-        typical=typical_values,
-        pictured=pictured,
-        pictures=pictures,
-        reconstructions=reconstructions,
-        info=info,
+    arrays = {"test": test, "validation": validation, "typical": typical_values}
+    if run.run in ("bvae1", "bvae2") and len(inputs.test):
+        arrays |= _pictures(vae, draws, inputs, test)
+    return Archive(
+        arrays,
+        {
+            "inliers": len(inputs.inliers),
+            "draws": len(draws),
+            "seconds": {"training": training_seconds, "scoring": time.perf_counter() - started},
+            "trained_with": list(trained_with),
+            "diagnostics": diagnostics,
+        },
     )
 
 
-def _training_images(key: RunKey, inputs: Inputs) -> Tensor:
+def _work(run: PaperRun) -> float:
+    sampling, sizes = run.preset.sampling(run.run), run.sizes
+    images = min(run.benchmark.training_images, sizes.training or run.benchmark.training_images)
+    tested = 2 * sizes.test * (run.purpose == "test")
+    scored = tested + sizes.validation + sizes.typical * (run.run == "vaes")
+    training = sampling.chains * sampling.epochs * images * TRAINING
+    decodings = sampling.draws * scored * run.preset.importance_samples(run.run)
+    return (training + decodings * DECODING) * _weight(run.benchmark)
+
+
+def _training_images(run: PaperRun, inputs: Inputs) -> Tensor:
     """The training set, whose pixels are perturbed for a background model."""
-    if key.run != "background":
+    if run.run != "background":
         return inputs.training
     generator = torch_stream(
-        key.seed, "paper", key.benchmark.name, "perturbation", device=inputs.training.device
+        run.seed, "paper", run.benchmark.name, "perturbation", device=inputs.training.device
     )
-    return replace_pixels(inputs.training, key.benchmark.background_rate, generator)
+    return replace_pixels(inputs.training, run.benchmark.background_rate, generator)
 
 
-def _on_epoch(key: RunKey, inputs: Inputs, progress: WorkProgress | None) -> OnEpoch | None:
-    if progress is None:
-        return None
-    work = len(inputs.training) * TRAINING * _weight(key.benchmark)
-    return lambda reports: progress.advance(len(reports) * work)
+def _on_epoch(run: PaperRun, images: int, advance: Advance, reports: Sequence[EpochReport]) -> None:
+    advance(len(reports) * images * TRAINING * _weight(run.benchmark))
 
 
 def replace_pixels(images: Tensor, rate: float, generator: torch.Generator) -> Tensor:
@@ -211,12 +198,9 @@ def replace_pixels(images: Tensor, rate: float, generator: torch.Generator) -> T
 
 
 def _pictures(
-    key: RunKey, vae: VAE, draws: WeightDraws, inputs: Inputs, test: NDArray[np.float64]
-) -> tuple[NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint8]]:
+    vae: VAE, draws: WeightDraws, inputs: Inputs, test: NDArray[np.float64]
+) -> dict[str, NDArray[Any]]:
     """Test inputs of each class, from the least to the most disagreed on, and what draws make of them."""
-    if key.run not in ("bvae1", "bvae2"):
-        empty = np.empty(0, dtype=np.uint8)
-        return np.empty(0, dtype=np.int64), empty, empty
     scores = ess_disagreement(test)
     n = len(inputs.inliers)
     order_in, order_out = np.argsort(scores[:n]), n + np.argsort(scores[n:])
@@ -230,7 +214,11 @@ def _pictures(
             mean, _ = vae.encode(unit_scale(x))
             pixels = vae.observation.mean(vae.decode(mean)).clamp(0, 1)
             reconstructions.append((pixels * 255).round().to(torch.uint8).cpu().numpy())
-    return pictured, x.cpu().numpy(), np.stack(reconstructions)
+    return {
+        "pictured": pictured,
+        "pictures": x.cpu().numpy(),
+        "reconstructions": np.stack(reconstructions),
+    }
 
 
 def _evenly(values: NDArray[np.int64], count: int) -> NDArray[np.int64]:

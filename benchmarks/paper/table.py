@@ -1,244 +1,165 @@
-"""Table 1 from records: ours beside the paper's, with the difference, as terminal, Markdown and LaTeX."""
+"""Table 1 from records, ours beside the paper's with the difference, and the candidates for a preset."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from statistics import fmean, stdev
-from typing import Any
-
-from rich import box
-from rich.table import Table
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, TypeAlias
 
 from benchmarks.decimals import short
-from benchmarks.paper.benchmarks import GROUPS
+from benchmarks.paper.benchmarks import BENCHMARKS, GROUPS
+from benchmarks.paper.latent import GROUP as LATENT
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.presets import PRESETS
-from benchmarks.paper.published import COLUMNS, COMPARED_WITH, PUBLISHED
-from benchmarks.paper.records import RecordKey, read_all, record_path
-from dissensus.destination import write_output
-from dissensus.evaluation import write_record
+from benchmarks.paper.published import COLUMNS, PUBLISHED
+from benchmarks.paper.tasks import selection_group
+from benchmarks.records import Record, Records
+from benchmarks.selection import Candidate, choose
+from benchmarks.tables import Grid, mean_and_spread, quick_title
 
-__all__ = ["Cell", "Row", "cells", "collect", "latex", "markdown", "terminal", "write_rows"]
+__all__ = [
+    "LATENT_NOTE",
+    "METRICS",
+    "NOTE",
+    "SELECTION_NOTE",
+    "latent_grids",
+    "selection_grids",
+    "table_grids",
+    "table_rows",
+]
 
-METRICS = ("auroc", "auprc_out", "fpr80_out")
-_PRINTED = {"auroc": "auroc", "auprc_out": "auprc", "fpr80_out": "fpr80"}
-_HEADS = {"auroc": "AUROC", "auprc_out": "AUPRC", "fpr80_out": "FPR80"}
-_ARROWS = {"auroc": "↑", "auprc_out": "↑", "fpr80_out": "↓"}
+Row: TypeAlias = Mapping[str, Any]
 
-
-@dataclass(frozen=True)
-class Row:
-    """One measurement, flat."""
-
-    benchmark: str
-    method: str
-    preset: str
-    seed: int
-    auroc: float
-    auprc_in: float
-    auprc_out: float
-    fpr80_in: float
-    fpr80_out: float
-    record: str
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One number of the table: mean and spread over seeds, and the paper's."""
-
-    mean: float
-    spread: float | None
-    """Standard deviation over seeds; None for a single one."""
-    seeds: int
-    published: float
-
-    @property
-    def difference(self) -> float:
-        """Ours minus the paper's."""
-        return self.mean - self.published
-
-    @property
-    def text(self) -> str:
-        """As in ``.921±.003``."""
-        return short(self.mean) + ("" if self.spread is None else f"±{short(self.spread)}")
+NOTE = "Ours (± standard deviation over seeds), then the paper's and the difference."
+LATENT_NOTE = (
+    "Points that classifiers disagree on least are in-distribution; mean ± standard deviation over seeds. "
+    "Out-of-distribution is the positive class of AUPRC and FPR80."
+)
+SELECTION_NOTE = (
+    "Mean log-likelihood of validation images in nats, of single draws and of their mixture; what importance "
+    "sampling adds by chance to one, in theory and by another noise; how far draws are apart. Chosen is the "
+    "highest of single draws; no test image was read."
+)
+METRICS = {
+    "auroc": ("auroc", "AUROC ↑"),
+    "auprc_out": ("auprc", "AUPRC ↑"),
+    "fpr80_out": ("fpr80", "FPR80 ↓"),
+}
+"""Ours, by what the paper calls it and how a column is headed."""
 
 
-def collect(output: Path, *, quick: bool) -> list[Row]:
-    """Every record as a row; a group's mean gets a record of its own once all its members are there."""
-    records = {
-        RecordKey(r["benchmark"], r["method"], r["preset"], r["seed"]): (path, r)
-        for path, r in read_all(output, quick=quick)
-        if r["benchmark"] not in GROUPS
-    }
-    rows = {key: _row(key, record["metrics"], path) for key, (path, record) in records.items()}
+def table_rows(records: Records) -> dict[tuple[str, str, str], dict[int | None, Row]]:
+    """The numbers by benchmark, preset and method, and by seed.
+
+    A group of benchmarks has the mean of its members, for seeds with which all of them were measured.
+    """
+    found: dict[tuple[str, str, str], dict[int | None, Row]] = {}
+    for benchmark in BENCHMARKS:
+        for record in records.read(benchmark):
+            preset, _, method = record.name.partition("/")
+            found.setdefault((benchmark, preset, method), {})[record.seed] = record.rows[0]
     for group, members in GROUPS.items():
-        others = dict.fromkeys(
-            (key.method, key.preset, key.seed) for key in records if key.benchmark in members
-        )
-        for method, preset, seed in others:
-            keys = [RecordKey(member, method, preset, seed) for member in members]
-            if all(key in records for key in keys):
-                mean_key = RecordKey(group, method, preset, seed)
-                rows[mean_key] = _write_mean(output, mean_key, [records[key] for key in keys], quick)
-    order = {name: number for number, name in enumerate((*COLUMNS, *(m for g in GROUPS.values() for m in g)))}
-    methods = list(METHODS)
-    return sorted(
-        rows.values(), key=lambda row: (order[row.benchmark], row.preset, methods.index(row.method), row.seed)
-    )
-
-
-def write_rows(output: Path, rows: Sequence[Row]) -> Path:
-    """``table1.json``: a flat list of objects."""
-    path = output / "table1.json"
-    output.mkdir(parents=True, exist_ok=True)
-    write_output(path, json.dumps([asdict(row) for row in rows], indent=1).encode() + b"\n")
-    return path
-
-
-def cells(rows: Sequence[Row]) -> dict[tuple[str, str, str, str], Cell]:
-    """The table's numbers by preset, method, benchmark and metric."""
-    found: dict[tuple[str, str, str, str], Cell] = {}
-    for preset in PRESETS:
-        for (benchmark, method), printed in PUBLISHED.items():
-            own = [
-                row for row in rows if (row.preset, row.benchmark, row.method) == (preset, benchmark, method)
-            ]
-            for metric in METRICS if own else ():
-                values = [getattr(row, metric) for row in own]
-                spread = stdev(values) if len(values) > 1 else None
-                published = getattr(printed, _PRINTED[metric])
-                found[preset, method, benchmark, metric] = Cell(fmean(values), spread, len(values), published)
+        for preset, method in itertools.product(PRESETS, METHODS):
+            own = [found.get((member, preset, method), {}) for member in members]
+            for seed in own[0]:
+                if all(seed in each for each in own):
+                    mean = {name: fmean(each[seed][name] for each in own) for name in METRICS}
+                    found.setdefault((group, preset, method), {})[seed] = mean
     return found
 
 
-def terminal(rows: Sequence[Row], *, quick: bool) -> list[Table]:
-    """For the terminal, narrow enough for 80 columns: a table for each preset and benchmark."""
-    found = cells(rows)
-    tables = []
-    for preset in _presets(found):
-        for benchmark, title in COLUMNS.items():
-            if not any((preset, benchmark) == (key[0], key[2]) for key in found):
-                continue
-            table = Table(
-                title=f"{_title(preset, quick)}: {title}",
-                title_justify="left",
-                box=box.SIMPLE_HEAD,
-                show_edge=False,
-                padding=(0, 1, 0, 0),
-                pad_edge=False,
-            )
-            table.add_column("", no_wrap=True)
-            for metric in METRICS:
-                table.add_column(f"{_HEADS[metric]} {_ARROWS[metric]}", justify="right", no_wrap=True)
-                table.add_column("paper", justify="right", style="dim", no_wrap=True)
-                table.add_column("Δ", justify="right", no_wrap=True)
-            for method in METHODS.values():
-                shown: list[str] = []
-                for cell in (found.get((preset, method.name, benchmark, metric)) for metric in METRICS):
-                    shown += ["–"] * 3 if cell is None else [cell.text, short(cell.published), _signed(cell)]
-                table.add_row(method.label, *shown)
-            tables.append(table)
-    return tables
-
-
-def markdown(rows: Sequence[Row], *, quick: bool) -> str:
-    """For documents: a table a preset; each cell holds ours, the paper's and the difference."""
-    found = cells(rows)
-    parts = []
-    for preset in _presets(found):
-        heads = [f"{title}<br>{_HEADS[m]} {_ARROWS[m]}" for title in COLUMNS.values() for m in METRICS]
+def table_grids(records: Records) -> list[Grid]:
+    """A table for each preset and benchmark, narrow enough for 80 columns."""
+    found, grids = table_rows(records), []
+    head = ("", *(word for _, title in METRICS.values() for word in (title, "paper", "Δ")))
+    for preset, (benchmark, title) in itertools.product(PRESETS, COLUMNS.items()):
         lines = [
-            f"### {_title(preset, quick)}",
-            "",
-            "| | " + " | ".join(heads) + " |",
-            "|---" * (len(heads) + 1) + "|",
+            (each.label, *_words(found.get((benchmark, preset, name), {}), benchmark, name))
+            for name, each in METHODS.items()
         ]
-        for method in METHODS.values():
-            entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
-            shown = [
-                "–" if cell is None else f"**{cell.text}** ({short(cell.published)}, {_signed(cell)})"
-                for cell in entries
+        if any(set(line[1:]) != {"–"} for line in lines):
+            named = quick_title(f"Table 1, {preset}: {title}", records.quick)
+            grids.append(Grid(named, head, tuple(lines)))
+    return grids
+
+
+def _words(by_seed: Mapping[int | None, Row], benchmark: str, method: str) -> Iterator[str]:
+    for metric, (printed, _) in METRICS.items():
+        values = [row[metric] for row in by_seed.values()]
+        published = getattr(PUBLISHED[benchmark, method], printed)
+        if values:
+            yield from (mean_and_spread(values), short(published), _signed(fmean(values) - published))
+        else:
+            yield from ("–", "–", "–")
+
+
+def _signed(difference: float) -> str:
+    """As in +.012."""
+    return f"{difference:+.3f}".replace("0.", ".", 1)
+
+
+def latent_grids(records: Records) -> list[Grid]:
+    """The latent-space benchmark, a table a preset; the paper has no numbers of it."""
+    found: dict[str, dict[str, list[Row]]] = {}
+    for record in records.read(LATENT):
+        for row in record.rows:
+            found.setdefault(record.name, {}).setdefault(row["score"], []).append(row)
+    head = ("", *(title for _, title in METRICS.values()))
+    return [
+        Grid(
+            quick_title(f"Latent space, {preset}", records.quick),
+            head,
+            tuple(
+                (score, *(mean_and_spread([row[metric] for row in rows]) for metric in METRICS))
+                for score, rows in scores.items()
+            ),
+        )
+        for preset, scores in found.items()
+    ]
+
+
+def selection_grids(records: Records) -> list[Grid]:
+    """Candidates by benchmark and variant, the best validation likelihood first; the best is chosen."""
+    grids = []
+    for benchmark in BENCHMARKS:
+        runs: dict[str, dict[str, list[Record]]] = {}
+        for record in records.read(selection_group(benchmark)):
+            name, run = record.name.rsplit("/", 1)
+            runs.setdefault(run, {}).setdefault(name, []).append(record)
+        for run, found in runs.items():
+            measured = {name: [row for each in own for row in each.rows] for name, own in found.items()}
+            compared = [
+                Candidate(name, fmean(row["validation_log_likelihood"] for row in rows), len(rows))
+                for name, rows in measured.items()
+                if rows
             ]
-            lines.append(f"| {method.label} | " + " | ".join(shown) + " |")
-        parts.append("\n".join(lines))
-    note = f"Ours in bold (± standard deviation over {_seeds(found)}), then the paper's and the difference."
-    return "\n\n".join([*parts, f"{note} {COMPARED_WITH}"]) + "\n"
-
-
-def latex(rows: Sequence[Row], *, quick: bool) -> str:
-    r"""For papers: one ``table*`` a preset, for the ``booktabs`` package."""
-    found = cells(rows)
-    parts = []
-    for preset in _presets(found):
-        groups = " & ".join(rf"\multicolumn{{3}}{{c}}{{{title}}}" for title in COLUMNS.values())
-        heads = " & ".join(_HEADS[metric] for _ in COLUMNS for metric in METRICS)
-        lines = [
-            r"\begin{table*}",
-            rf"\caption{{{_title(preset, quick)}: ours, the paper's below it, and the difference.}}",
-            rf"\begin{{tabular}}{{l{'ccc' * len(COLUMNS)}}}",
-            r"\toprule",
-            rf"& {groups} \\",
-            rf"& {heads} \\",
-            r"\midrule",
-        ]
-        for method in METHODS.values():
-            entries = [found.get((preset, method.name, b, m)) for b in COLUMNS for m in METRICS]
-            ours = ["--" if cell is None else f"${_latex_number(cell)}$" for cell in entries]
-            theirs = [
-                "" if cell is None else rf"{{\footnotesize ${short(cell.published)}\ ({_signed(cell)})$}}"
-                for cell in entries
+            best = choose(compared).name if compared else None
+            ranked = [each.name for each in sorted(compared, key=lambda each: -each.value)]
+            lines = [
+                (_title(name) + " (chosen)" * (name == best), *_numbers(measured[name])) for name in ranked
             ]
-            label = method.label.replace("₁", "$_1$").replace("₂", "$_2$")
-            lines += [rf"{label} & {' & '.join(ours)} \\", rf"& {' & '.join(theirs)} \\"]
-        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table*}"]))
-    return "\n\n".join([f"% {COMPARED_WITH}", *parts]) + "\n"
+            lines += [(_title(name), *("diverged",) * len(_NUMBERS)) for name in found if not measured[name]]
+            title = quick_title(f"Candidates, {benchmark}, {run}", records.quick)
+            grids.append(Grid(title, ("", *_NUMBERS.values()), tuple(lines)))
+    return grids
 
 
-def _row(key: RecordKey, metrics: Mapping[str, Any], path: str) -> Row:
-    names = ("auroc", "auprc_in", "auprc_out", "fpr80_in", "fpr80_out")
-    return Row(**asdict(key), **{name: metrics[name] for name in names}, record=path)
+_NUMBERS = {
+    "validation_log_likelihood": "log p",
+    "validation_log_likelihood_of_mixture": "of mixture",
+    "rhat": "R̂",
+    "importance_sampling_error": "error",
+    "noise_floor": "noise floor",
+    "spread_over_draws": "spread",
+}
 
 
-def _write_mean(
-    output: Path, key: RecordKey, members: Sequence[tuple[str, Mapping[str, Any]]], quick: bool
-) -> Row:
-    metrics = {
-        name: fmean(record["metrics"][name] for _, record in members) for name in members[0][1]["metrics"]
-    }
-    path = record_path(output, key)
-    write_record(
-        path,
-        {
-            **asdict(key),
-            "quick": quick,
-            "metrics": metrics,
-            "mean_of": [name for name, _ in members],
-        },
-    )
-    return _row(key, metrics, path.relative_to(output).as_posix())
+def _title(name: str) -> str:
+    return name.replace("+", " ")  # so that it may be broken
 
 
-def _presets(found: Mapping[tuple[str, str, str, str], Cell]) -> list[str]:
-    return [preset for preset in PRESETS if any(key[0] == preset for key in found)]
-
-
-def _seeds(found: Mapping[tuple[str, str, str, str], Cell]) -> str:
-    counts = sorted({cell.seeds for cell in found.values()}) or [0]
-    number = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0])
-    return f"{number} seed" if number == "1" else f"{number} seeds"
-
-
-def _title(preset: str, quick: bool) -> str:
-    return f"Table 1, {preset}" + (" (QUICK: not a result)" if quick else "")
-
-
-def _signed(cell: Cell) -> str:
-    """The difference, as in +.012."""
-    return f"{cell.difference:+.3f}".replace("0.", ".", 1)
-
-
-def _latex_number(cell: Cell) -> str:
-    return cell.text.replace("±", r"\pm ")
+def _numbers(rows: Sequence[Mapping[str, float | None]]) -> Iterator[str]:
+    for name in _NUMBERS:
+        values = [value for row in rows if (value := row[name]) is not None]
+        yield f"{fmean(values):.2f}" if values else "–"

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-import json as json_text
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from benchmarks.places import RESULTS
 
-__all__ = ["service"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.pieces import Found
+    from benchmarks.service.measure import Plan
+
+__all__ = ["GROUP", "service"]
+
+GROUP = "service"
 
 # Of the part of memory: what is left of a request is the same whatever the gate, and 20,000 must end.
 SMALL: dict[str, Any] = {
@@ -32,35 +39,58 @@ def service(
     requests: Annotated[int, typer.Option(min=20, help="Of the part of memory.")] = 20_000,
     bound: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 5.0,
     output: Annotated[Path, typer.Option(help="Where the record goes.")] = RESULTS / "service",
-    json: Annotated[bool, typer.Option("--json", help="Print the record instead of sentences.")] = False,
+    table: Annotated[
+        bool, typer.Option("--table", help="Measure nothing: the sentences from the record.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
 ) -> None:
     """Measure how the service bears load: throughput, overload, replaced gates, SIGTERM, memory."""
+    from dataclasses import asdict
+
+    import torch
     from rich.console import Console
 
-    from benchmarks.guarantees.scores import fitted_detector
-    from benchmarks.service.measure import Plan, measure_service
+    from benchmarks.devices import hardware
+    from benchmarks.pieces import Piece, measure_missing
+    from benchmarks.records import Records
+    from benchmarks.service.measure import Plan
     from benchmarks.service.sentences import service_sentences
     from dissensus.destination import check_folder
-    from dissensus.detector import BayesianVAE
-    from dissensus.evaluation import environment, write_record
-    from dissensus.inputs import load_sample
 
     check_folder(output)
-    with Console(stderr=True).status("starting") as status:
-        detector = fitted_detector(
-            gate, seed=0, on_progress=lambda stage, done, total: status.update(f"{stage} {done}/{total}")
-        )
-        train, test = load_sample()
-        small = BayesianVAE(**SMALL).fit(train.images[:600])
+    records = Records(output)
+    if not table:
         plan = Plan(clients=clients, seconds=seconds, requests=requests, bound=bound)
-        record = measure_service(detector, test.images[:256], plan, small=small, on_stage=status.update)
-    record["memory"]["small_gate"] = SMALL
-    record |= {"environment": environment()}
-    write_record(output / "service.json", record)
-    if json:
-        typer.echo(json_text.dumps(record, allow_nan=False))
-        return
+        here = hardware(torch.device("cpu"))  # on other hardware it is another measurement
+        settings = {**asdict(plan), "gate": "as fitted here", "small_gate": SMALL, "hardware": here}
+        if gate is not None:
+            settings["gate"] = "one that was given"
+
+        def measure(say: Callable[[str], None]) -> Found:
+            return _measured(gate, plan, say)
+
+        # A gate that was given may be another one next time.
+        again = again or gate is not None
+        piece = Piece(GROUP, "load", settings, measure)
+        measure_missing(records, [piece], Console(stderr=True, highlight=False), again=again)
     console = Console(highlight=False)
-    for sentence in service_sentences(record):
-        console.print(f"• {sentence}", markup=False, soft_wrap=True)
-    console.print(str(output / "service.json"), markup=False, soft_wrap=True)
+    for record in records.read(GROUP):
+        for sentence in service_sentences(record):
+            console.print(f"• {sentence}", markup=False, soft_wrap=True)
+
+
+def _measured(gate: Path | None, plan: Plan, say: Callable[[str], None]) -> Found:
+    from benchmarks.guarantees.scores import fitted_detector
+    from benchmarks.pieces import Found
+    from benchmarks.rows import in_rows
+    from benchmarks.service.measure import measure_service
+    from dissensus.detector import BayesianVAE
+    from dissensus.inputs import load_sample
+
+    detector = fitted_detector(
+        gate, seed=0, on_progress=lambda stage, done, total: say(f"{stage} {done}/{total}")
+    )
+    train, test = load_sample()
+    small = BayesianVAE(**SMALL).fit(train.images[:600])
+    parts = measure_service(detector, test.images[:256], plan, small=small, on_stage=say)
+    return Found(*in_rows(parts))

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from benchmarks.records import Record
+from benchmarks.rows import by_part
+
 __all__ = ["service_sentences"]
 
 
-def service_sentences(record: Mapping[str, Any]) -> list[str]:
+def service_sentences(record: Record) -> list[str]:
     """One sentence a part; what was not kept says so."""
-    one, several, overload = record["throughput"], record["several_a_request"], record["overload"]
-    swap, end, memory, library = record["swap"], record["termination"], record["memory"], record["library"]
+    parts = by_part(record)
+    one, several, overload = parts["throughput"], parts["several_a_request"], parts["overload"]
+    swap, end, memory, library = parts["swap"], parts["termination"], parts["memory"], parts["library"]
     runs = [*library["before"], *library["after"]]
     return [
         f"The library alone, {library['inputs']} pictures at once on {library['cores']} cores: "
@@ -30,15 +34,13 @@ def service_sentences(record: Mapping[str, Any]) -> list[str]:
         f"SIGTERM while asked: {_statuses(end)}, exit code {end['exit_code']}" + _verdict(end),
         f"Memory over {memory['requests']} requests (gate: {memory['gate']}): {memory['settled_mib']:.0f} "
         f"MiB after a tenth of them, and {memory['growth_mib']:.1f} more at most later" + _verdict(memory),
-        _whole(record),
+        _whole(parts, record.seconds["all"]),
     ]
 
 
-def _whole(record: Mapping[str, Any]) -> str:
-    missed = [
-        name for name, part in record.items() if isinstance(part, Mapping) and part.get("kept") is False
-    ]
-    minutes = f"{record['seconds'] / 60:.1f} minutes"
+def _whole(parts: Mapping[str, Mapping[str, Any]], seconds: float) -> str:
+    missed = [name for name, part in parts.items() if part.get("kept") is False]
+    minutes = f"{seconds / 60:.1f} minutes"
     return (
         f"All kept, in {minutes}." if not missed else f"Measured in {minutes}; NOT KEPT: {', '.join(missed)}."
     )

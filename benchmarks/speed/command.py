@@ -22,48 +22,42 @@ def speed(
     table: Annotated[
         bool, typer.Option("--table", help="Measure nothing: the table and the figures from the records.")
     ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print the comparisons as JSON.")] = False,
 ) -> None:
     """Measure how fast training and scoring are, beside what one would use instead."""
     import json as json_text
-    import time
 
     from rich.console import Console
 
+    from benchmarks.pieces import measure_missing
     from benchmarks.places import RESULTS
+    from benchmarks.records import Records
     from benchmarks.speed.figures import draw_all
-    from benchmarks.speed.parts import PARTS, find_parts
-    from benchmarks.speed.records import all_records, merge, write_part
+    from benchmarks.speed.parts import find_parts
+    from benchmarks.speed.records import pieces
     from benchmarks.speed.sizes import find_sizes
     from benchmarks.speed.subject import images_name
-    from benchmarks.speed.table import markdown, terminal
-    from dissensus.destination import check_folder, write_output
+    from benchmarks.speed.table import comparisons, terminal
+    from dissensus.destination import check_folder
     from dissensus.detector.settings import find_device
     from dissensus.report import require_matplotlib
 
     require_matplotlib()
     where = output or RESULTS / ("speed-quick" if quick else "speed")
     check_folder(where)
-    place = find_device(device)
-    log = Console(stderr=True, highlight=False)
+    records = Records(where, quick=quick)
     if not table:
+        place = find_device(device)
+        names = find_parts(only or [], place.type)
         sizes = find_sizes(place.type, quick=quick)
-        for name in find_parts(only or [], place.type):
-            started = time.perf_counter()
-            with log.status(f"measuring {name}"):
-                measured = PARTS[name](sizes, place)
-            took = time.perf_counter() - started
-            write_part(where, name, place, measured, data=images_name(), seconds=took)
-            log.print(f"{name}: {took:.0f} s")
-            for note in measured.get("notes", ()):
-                log.print(note, style="yellow", markup=False)
-    rows, records = merge(where), all_records(where)
-    write_output(where / "speed.md", markdown(rows, records).encode())
-    pictures = draw_all(records, where / "figures")
+        log = Console(stderr=True, highlight=False)
+        measure_missing(records, pieces(names, sizes, place, data=images_name()), log, again=again)
+    found = list(records.all())
     if json:
-        typer.echo(json_text.dumps(rows))
+        typer.echo(json_text.dumps(comparisons([record for _, record in found])))
         return
     console = Console(highlight=False)
-    console.print(terminal(rows, records))
-    for path in pictures:
+    console.print(terminal([record for _, record in found]))
+    for path in draw_all(found, where / "figures"):
         console.print(str(path), markup=False, soft_wrap=True)

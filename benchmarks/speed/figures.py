@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.records import Record
 from dissensus.destination import write_output
 from dissensus.report import require_matplotlib
 
@@ -18,18 +19,17 @@ __all__ = ["draw_all"]
 
 # Blue and orange stay apart for every kind of colour vision.
 INK, FAINT, OURS, OTHER = "#1c2733", "#8593a1", "#2b6cb0", "#d9730d"
-Record = Mapping[str, Any]
 
 
-def draw_all(records: Sequence[Record], folder: Path) -> list[Path]:
-    """Draws what the records hold, one file a part and device; the files."""
+def draw_all(records: Iterable[tuple[str, Record]], folder: Path) -> list[Path]:
+    """Draws what the records hold, each with its device, one file a part and device; the files."""
     require_matplotlib()
     drawn = []
-    for record in records:
-        draw = FIGURES.get(record["part"])
+    for device, record in records:
+        draw = FIGURES.get(record.name)
         if draw is None:
             continue
-        path = folder / f"{record['part']}-{record['device']}.png"
+        path = folder / f"{record.name}-{device}.png"
         path.parent.mkdir(parents=True, exist_ok=True)
         buffer = io.BytesIO()
         draw(record).savefig(buffer, dpi=150, format="png", metadata={"Software": None})
@@ -40,11 +40,11 @@ def draw_all(records: Sequence[Record], folder: Path) -> list[Path]:
 
 def _training(record: Record) -> Figure:
     figure, (left, right) = _figure(2, "Training", record)
-    rows = [row for row in record["chains"] if row["network"] == "conv"]
+    rows = [row for row in record.about["chains"] if row["network"] == "conv"]
     chains = [row["chains"] for row in rows]
     left.plot(chains, [1e3 * row["step_seconds_per_chain"] for row in rows], "o-", color=OURS)
     other = next(row["straightforward_epoch_seconds"] for row in rows if row["straightforward_epoch_seconds"])
-    step = other / (record["settings"]["images"] // record["settings"]["batch_size"])
+    step = other / (record.settings["training_images"] // record.settings["batch_size"])
     left.axhline(1e3 * step, color=OTHER, ls=(0, (4, 3)))
     left.annotate(
         "straightforward PyTorch",
@@ -66,11 +66,11 @@ def _training(record: Record) -> Figure:
 
 def _decoding(record: Record) -> Figure:
     figure, axes = _figure(1, "Decodings a second", record)
-    rows = record["rates"][::-1]
+    rows = record.about["rates"][::-1]
     labels = [f"{row['observation']}, M={row['draws']}, K={row['samples']}, {row['path']}" for row in rows]
     rates = [row["decodings_per_second"] for row in rows]
     axes[0].barh(labels, rates, color=OURS)
-    compared = record["comparisons"][0]
+    compared = record.rows[0]
     axes[0].axvline(compared["other"], color=OTHER, ls=(0, (4, 3)))
     axes[0].annotate(
         compared["other_name"], (compared["other"], len(rows) - 0.4), color=OTHER, fontsize=8, ha="center"
@@ -83,7 +83,7 @@ def _growth(record: Record) -> Figure:
     names = {"N": "inputs N", "M": "draws M", "K": "importance samples K", "C": "chains C"}
     figure, (left, right) = _figure(2, "Growth", record)
     colours = dict(zip(names, (OURS, OTHER, "#2f855a", "#805ad5"), strict=True))
-    for name, axis in record["axes"].items():
+    for name, axis in record.about["axes"].items():
         values = [point[name] for point in axis["points"]]
         for axes, key, divisor, kind in (
             (left, "seconds", 1, "time_slope"),
@@ -115,9 +115,9 @@ def _at_least_a_decade(axes: Axes) -> None:
 
 def _single(record: Record) -> Figure:
     figure, (axes,) = _figure(1, "One image, default detector", record)
-    latency = record["latency"]
+    latency = record.about["latency"]
     axes.hist([1e3 * value for value in latency["every"]], bins=30, color=OURS)
-    goal = next(one["other"] for one in record["comparisons"] if one["other_name"] == "goal")
+    goal = next(one["other"] for one in record.rows if one["other_name"] == "goal")
     for place, text, colour in ((1e3 * latency["median"], "median", INK), (goal, "goal", OTHER)):
         axes.axvline(place, color=colour, ls=(0, (4, 3)))
         axes.annotate(f"{text} {place:.0f} ms", (place, axes.get_ylim()[1]), color=colour, fontsize=8)
@@ -126,7 +126,7 @@ def _single(record: Record) -> Figure:
 
 
 def _rivals(record: Record) -> Figure:
-    rows = record["comparisons"][::-1]
+    rows = record.rows[::-1]
     figure, (axes,) = _figure(1, "Beside others, equal network", record, height=1.2 + 0.28 * len(rows))
     bars = axes.barh(range(len(rows)), [row["ratio"] for row in rows], color=OURS)
     axes.bar_label(bars, [f" {row['ratio']:.1f}×" for row in rows], color=INK, fontsize=8)
@@ -146,7 +146,7 @@ def _figure(columns: int, title: str, record: Record, height: float = 4.2) -> tu
         each.spines[["top", "right"]].set_visible(False)
         each.spines[["left", "bottom"]].set_color(FAINT)
         each.tick_params(which="both", colors=FAINT, labelcolor=INK, labelsize=8)
-    figure.suptitle(f"{title} · {record['hardware']}", color=INK, fontsize=10)
+    figure.suptitle(f"{title} · {record.settings['hardware']}", color=INK, fontsize=10)
     return figure, axes
 
 

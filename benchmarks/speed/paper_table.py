@@ -13,10 +13,10 @@ from typing import Any
 import torch
 
 from benchmarks.places import ROOT
+from benchmarks.records import Records
 from benchmarks.speed.comparison import faster
 from benchmarks.speed.sizes import Sizes
 from dissensus.errors import DissensusError
-from dissensus.evaluation import read_records
 
 __all__ = ["measure_table", "measure_table_row"]
 
@@ -41,6 +41,7 @@ def _measured(
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks", "paper", *options]
         command += ["--seeds", "0", "--device", device.type, "--output", folder]
+        command += ["--cache", f"{folder}/cache"]  # nothing may be there already
         command += ["--quick"] if sizes.quick else []
         started = time.perf_counter()
         done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=ROOT)
@@ -48,20 +49,11 @@ def _measured(
         if done.returncode:
             said = " ".join((done.stdout + done.stderr).split())
             raise DissensusError(f"python -m benchmarks paper failed: {said or 'it said nothing'}")
-        records = list(read_records(Path(folder) / "records").values())
+        records = list(Records(Path(folder), quick=sizes.quick).all())
     return {
-        "settings": {"options": [*options, "--seeds", "0"], "quick": sizes.quick},
+        "options": [*options, "--seeds", "0"],
         "records": len(records),
-        "runs": _runs(records),
+        # Runs that are trained together have the same seconds.
+        "runs": {f"{group}, {record.name}": dict(record.seconds) for group, record in records},
         "comparisons": [faster(name, took, goal, "goal").to_dict()],
-    }
-
-
-def _runs(records: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """By the name of its matrices, the seconds of each run; those trained together have the same seconds."""
-    return {
-        Path(record["matrices"][run]).stem: {**seconds, "trained_with": record["trained_with"][run]}
-        for record in records
-        if "mean_of" not in record  # the five splits' means were made of other records
-        for run, seconds in record["seconds"].items()
     }

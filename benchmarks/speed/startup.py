@@ -50,6 +50,6 @@ def measure_startup(sizes: Sizes, device: torch.device) -> dict[str, Any]:
         (HELP, median(times[HELP]), HELP_GOAL),
     ]
     return {
-        "seconds": {name: median(own) for name, own in times.items()},
+        "starts": {name: median(own) for name, own in times.items()},
         "comparisons": [faster(name, ours, goal, "goal").to_dict() for name, ours, goal in goals],
     }

@@ -1,4 +1,4 @@
-"""The tables of all comparisons and of the fast paths' accuracy, for the terminal and as Markdown."""
+"""The tables of all comparisons and of the fast paths' accuracy, from records."""
 
 from __future__ import annotations
 
@@ -10,14 +10,26 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-__all__ = ["markdown", "terminal"]
+from benchmarks.records import Record
+
+__all__ = ["comparisons", "markdown", "terminal"]
 
 HEADS = ("what", "ours", "other", "unit", "times better", "compared with", "hardware")
 ACCURACY = "Largest |Δ log p| from float64, nats"
 
 
-def terminal(rows: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]) -> Group:
+def comparisons(records: Sequence[Record]) -> list[dict[str, Any]]:
+    """Every comparison, with the part it is from and the hardware it was made on."""
+    return [
+        {"part": record.name, "hardware": record.settings["hardware"], **row}
+        for record in records
+        for row in record.rows
+    ]
+
+
+def terminal(records: Sequence[Record]) -> Group:
     """For rich, narrow enough for 80 columns: tables for each hardware."""
+    rows = comparisons(records)
     tables: list[RenderableType] = []
     for hardware in dict.fromkeys(row["hardware"] for row in rows):
         table = Table(title=f"Speed, {hardware}", title_justify="left", box=box.SIMPLE_HEAD, show_edge=False)
@@ -45,9 +57,9 @@ def terminal(rows: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, A
     return Group(*tables)
 
 
-def markdown(rows: Sequence[Mapping[str, Any]], records: Sequence[Mapping[str, Any]]) -> str:
+def markdown(records: Sequence[Record]) -> str:
     """The same for a document."""
-    parts = _markdown(HEADS, [_cells(row) for row in rows])
+    parts = _markdown(HEADS, [_cells(row) for row in comparisons(records)])
     for heads, lines in _accuracy(records):
         parts += ["", f"{ACCURACY}, {heads[0]}:", "", *_markdown(("", *heads[1:]), lines)]
     return "\n".join(parts) + "\n"
@@ -57,15 +69,15 @@ def _markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> list[str]
     return [f"| {' | '.join(line)} |" for line in (heads, ["---"] * len(heads), *lines)]
 
 
-def _accuracy(records: Sequence[Mapping[str, Any]]) -> Iterator[tuple[list[str], list[list[str]]]]:
+def _accuracy(records: Sequence[Record]) -> Iterator[tuple[list[str], list[list[str]]]]:
     """For each hardware its name and the ways to score, and a line for each observation model."""
     for record in records:
-        found = {(one["observation"], one["path"]): one for one in record.get("differences", ())}
+        found = {(one["observation"], one["path"]): one for one in record.about.get("differences", ())}
         paths = list(dict.fromkeys(path for _, path in found))
         models = dict.fromkeys(model for model, _ in found)
         if found:
             lines = [[m, *(f"{found[m, p]['largest_difference']:.1g}" for p in paths)] for m in models]
-            yield [record["hardware"], *paths], lines
+            yield [record.settings["hardware"], *paths], lines
 
 
 def _cells(row: Mapping[str, Any]) -> list[str]:

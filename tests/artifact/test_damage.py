@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
-from fuzzing.gate_copy import sign
 from safetensors.numpy import load_file, save_file
 
+from benchmarks.checks.fuzzing.gate_copy import sign
 from dissensus import BayesianVAE
 from dissensus.errors import ArtifactError
 

@@ -6,8 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from fuzzing.gate_copy import sign
 
+from benchmarks.checks.fuzzing.gate_copy import sign
 from dissensus import BayesianVAE, Detector
 from dissensus.errors import ArtifactError
 from dissensus.persistence import files, limits

@@ -9,7 +9,8 @@ HELP = """
 import sys
 from typer.testing import CliRunner
 from benchmarks.__main__ import app
-for command in ([], *([name] for name in ("paper", "panel", "guarantees", "speed", "service"))):
+names = [command.name for command in app.registered_commands]
+for command in ([], *([name] for name in names)):
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.stdout, (command, result)
 heavy = {"torch", "numpy", "scipy", "sklearn", "matplotlib", "PIL", "safetensors"} & set(sys.modules)

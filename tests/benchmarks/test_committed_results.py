@@ -1,73 +1,50 @@
-"""Tables that are kept in the repository are what the records beside them give."""
+"""What is kept in the repository: small, readable, and of the present format."""
 
-import json
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
-from benchmarks.panel.ablation import ablation_tables
-from benchmarks.panel.baselines import baseline_rows
-from benchmarks.panel.records import has_scores, read_rows
-from benchmarks.panel.selection import choose
-from benchmarks.panel.summary import summarise
-from benchmarks.panel.table import panel_tables, to_markdown
-from benchmarks.paper.show import show_table
+from benchmarks.panel.ablation import ablation_grids
+from benchmarks.panel.table import panel_grids, selection_grids
+from benchmarks.panel.tasks import all_rows
+from benchmarks.paper.figures import PRESET
+from benchmarks.paper.table import table_grids, table_rows
 from benchmarks.records import Records
-from benchmarks.speed.records import all_records, merge
-from benchmarks.speed.table import markdown
 
 RESULTS = Path(__file__).parents[2] / "results"
+MOST_BYTES, MOST_FILES = 10_000_000, 200
 
 if not RESULTS.is_dir():
     pytest.skip("the results are not here: this is not a checkout", allow_module_level=True)
 
 
-def linked(tmp_path, name):
-    """A folder whose entries are those of the results, to write beside them."""
-    where = tmp_path / name
-    where.mkdir()
-    for entry in (RESULTS / name).iterdir():
-        if entry.is_dir():
-            (where / entry.name).symlink_to(entry)
-    return where
+def test_it_is_little():
+    files = [path for path in RESULTS.rglob("*") if path.is_file() and "quick" not in path.as_posix()]
+    assert sum(path.stat().st_size for path in files) <= MOST_BYTES
+    assert len(files) <= MOST_FILES
 
 
-def test_the_paper_s_table(tmp_path):
-    where = linked(tmp_path, "paper")
-    show_table(where, Console(quiet=True), quick=False, documents=True)
-    for name in ("table1.json", "table1.md", "table1.tex"):
-        assert (where / name).read_text() == (RESULTS / "paper" / name).read_text(), name
+@pytest.mark.parametrize("benchmark", ["paper", "panel"])
+def test_it_says_what_it_was_measured_with(benchmark):
+    for group, record in Records(RESULTS / benchmark).all():
+        assert record.environment["commit"], (group, record.name)
+        assert record.environment["versions"]["numpy"]
+        assert record.settings
 
 
-def test_the_panel():
-    rows = [row for row, _, _ in read_rows(RESULTS / "panel", "records", quick=False)]
-    rows += baseline_rows(Records(RESULTS / "panel"))
-    assert to_markdown(panel_tables(rows, quick=False)) == (RESULTS / "panel/panel.md").read_text()
-    assert len(json.loads((RESULTS / "panel/panel.json").read_text())) == len(rows)
-    grids = ablation_tables(RESULTS / "panel", quick=False)
-    assert to_markdown(grids) == (RESULTS / "panel/ablation.md").read_text()
+def test_the_paper_s_tables_and_figures_can_be_made():
+    records = Records(RESULTS / "paper")
+    assert len(table_grids(records)) == 6
+    assert {preset for _, preset, _ in table_rows(records)} >= {PRESET}
+    shown = [record.about["pictured"] for _, record in records.all() if "pictured" in record.about]
+    assert all((records.folder / each["sheet"]).is_file() for each in shown)
 
 
-def test_the_panel_s_records_need_not_be_scored_again():
-    folders = ("records", "ablation", "selection")
-    found = [path for folder in folders for path in (RESULTS / "panel" / folder).rglob("*.json")]
-    assert found
-    assert [path for path in found if not has_scores(json.loads(path.read_text())["scoring"])] == []
-
-
-def test_the_choice_is_the_rule_s():
-    rows = [row for row, _, _ in read_rows(RESULTS / "panel", "selection", quick=False)]
-    chosen, recorded = choose(summarise(rows)), json.loads((RESULTS / "panel/selection.json").read_text())
-    assert (chosen.posterior, chosen.score) == (
-        recorded["chosen"]["posterior"],
-        recorded["chosen"]["score"],
-    )
-    assert chosen.pairs == recorded["chosen"]["pairs"]
-
-
-def test_speed(tmp_path):
-    where = linked(tmp_path, "speed")
-    rows = merge(where)
-    assert rows == json.loads((RESULTS / "speed/speed.json").read_text())
-    assert markdown(rows, all_records(where)) == (RESULTS / "speed/speed.md").read_text()
+def test_the_panel_s_tables_can_be_made():
+    records = Records(RESULTS / "panel")
+    rows = list(all_rows(records))
+    assert any(row.recommended for row in rows)
+    assert len(panel_grids(rows, quick=False)) >= 4
+    assert ablation_grids(records)
+    (candidates,) = selection_grids(records)
+    assert candidates.title.endswith("chosen: sghmc, fused")

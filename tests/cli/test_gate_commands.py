@@ -32,6 +32,22 @@ def test_inspect_says_what_the_gate_is(dissensus, gate):
         assert words in " ".join(text.out.split()), text.out
 
 
+def test_inspect_compares_recent_inputs_with_the_calibration_inputs(dissensus, gate, images_file, tmp_path):
+    detector = BayesianVAE.load(gate, device="cpu")
+    images = np.load(images_file)
+    np.save(tmp_path / "strange.npy", 255 - np.roll(images, 3, axis=1) // 2)
+    for data in (images_file, tmp_path / "strange.npy"):
+        facts = dissensus("inspect", gate, "--recent", data, "--json").json
+        expected = detector.check_exchangeable(np.load(data))
+        assert facts["recent"] == expected.to_dict()
+        text = dissensus("inspect", gate, "--recent", data)
+        assert text.code == 0, text.err
+        assert expected.sentence in " ".join(text.out.split())
+    assert facts["recent"]["shift"] == "higher"
+    assert "recent" not in dissensus("inspect", gate, "--json").json
+    assert dissensus("inspect", gate, "--recent", tmp_path / "none.npy").code == 2
+
+
 def test_inspect_of_what_is_no_gate(dissensus, own_gate, tmp_path):
     assert dissensus("inspect", tmp_path).code == 2
     file = own_gate / "draws.safetensors"

@@ -6,11 +6,12 @@ import subprocess
 import sys
 import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, lock
 from dissensus.errors import InUseError
 
 SMALL = ["--epochs", "4", "--draws", "4", "--samples", "2", "--latent-size", "2", "--false-alarm-rate", "0.5"]
@@ -122,7 +123,8 @@ def test_other_writers_of_a_gate_are_refused_too(dissensus, fit, start, images_f
 def test_a_save_waits_for_another_save(fit, start, images_file, tmp_path, monkeypatch):
     monkeypatch.setattr("dissensus.persistence.artifact.PATIENCE", 600.0)
     waiting, sleep = threading.Event(), time.sleep
-    monkeypatch.setattr(time, "sleep", lambda seconds: waiting.set() or sleep(seconds))
+    clock = SimpleNamespace(sleep=lambda seconds: waiting.set() or sleep(seconds), monotonic=time.monotonic)
+    monkeypatch.setattr(lock, "time", clock)
     gate = tmp_path / "gate"
     assert fit(images_file, gate).code == 0
     detector, holder = BayesianVAE.load(gate), start(HOLDER, gate)

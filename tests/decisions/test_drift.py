@@ -81,6 +81,51 @@ def test_exchangeable_streams_cross_the_level_as_rarely_as_promised():
     assert alarms > 0  # a gambler who never bets would pass the line above
 
 
+def false_alarms(calibration, streams, random, *, delta, confidence):
+    """How many of so many streams without drift, all with one calibration set, raise the alarm."""
+    monitor = DriftMonitor(calibration, false_alarm_probability=delta, confidence=confidence)
+    count = 0
+    for _ in range(streams):
+        monitor.reset()  # a renewal: it keeps the calibration set
+        path = monitor.update(random.normal(size=100))
+        assert monitor.alarm == (path.max() >= -math.log(delta * (1 - confidence)))
+        count += monitor.alarm
+    return count
+
+
+def test_an_unlucky_calibration_set_alarms_at_most_renewals_unless_there_is_a_margin():
+    """Of 100 calibration sets that which lies lowest: every stream looks high beside it."""
+    random, delta = np.random.default_rng(7), 0.2
+    unlucky = min((random.normal(size=20) for _ in range(100)), key=np.mean)
+    plain = false_alarms(unlucky, 40, random, delta=delta, confidence=0.0)
+    assert stats.binomtest(plain, 40, delta, alternative="greater").pvalue < 1e-3
+    careful = false_alarms(unlucky, 40, random, delta=delta, confidence=0.99)
+    assert stats.binomtest(careful, 40, delta, alternative="greater").pvalue > 0.05
+
+
+def test_with_a_margin_the_promise_holds_for_as_many_calibration_sets_as_it_says():
+    random, delta, confidence = np.random.default_rng(8), 0.2, 0.5
+    found = [
+        false_alarms(random.normal(size=20), 20, random, delta=delta, confidence=confidence)
+        for _ in range(30)
+    ]
+    assert np.mean([count > 20 * delta for count in found]) <= 1 - confidence
+    assert sum(found) > 0  # a monitor that never alarms would pass the line above
+
+
+def test_what_the_margin_costs():
+    """A drift by half a standard deviation, at 95% confidence: about 1.7 times the delay."""
+    random, delays = np.random.default_rng(9), {0.0: [], 0.95: []}
+    for _ in range(40):
+        calibration, stream = random.normal(size=1000), random.normal(size=400) + 0.5
+        for confidence, found in delays.items():
+            monitor = DriftMonitor(calibration, confidence=confidence)
+            monitor.update(stream)
+            found.append(math.inf if monitor.alarm_at is None else monitor.alarm_at)
+    plain, careful = (float(np.median(found)) for found in delays.values())
+    assert 1.2 < careful / plain < 2.2
+
+
 DRIFTS = {
     "a little stranger": lambda random: random.normal(size=600) + 0.7,
     "more usual": lambda random: random.normal(size=600) - 0.7,
@@ -147,11 +192,12 @@ def test_the_answer_does_not_depend_on_batches_nor_on_a_restart(stream, cut):
 
 
 def test_a_restored_monitor_can_be_reset():
-    monitor = DriftMonitor([1.0, 2.0, 3.0], false_alarm_probability=0.2)
+    monitor = DriftMonitor([1.0, 2.0, 3.0], false_alarm_probability=0.2, confidence=0.5)
     monitor.update([9.0] * 40)
     again = DriftMonitor.restore(monitor.state())
     assert again.alarm
-    assert again.false_alarm_probability == 0.2
+    assert (again.false_alarm_probability, again.confidence) == (0.2, 0.5)
+    assert again.alarm_level == pytest.approx(math.log(10))
     for one in (monitor, again):
         one.reset()
     np.testing.assert_array_equal(monitor.update([1.0, 2.0]), again.update([1.0, 2.0]))
@@ -177,6 +223,7 @@ DAMAGE = {
     "never drawn": lambda s: s.update(counts=np.array([0, 0, -1])),
     "too few counts": lambda s: s.update(counts=np.array([0])),
     "text": lambda s: s.update(seen=np.array(["a", "b"])),
+    "impossible confidence": lambda s: s.update(confidence=np.array([1.0])),
     "impossible probability": lambda s: s.update(false_alarm_probability=np.array([7.0])),
 }
 
@@ -212,3 +259,9 @@ def test_a_long_certain_drift_does_not_overflow():
 def test_impossible_probability_is_refused(probability):
     with pytest.raises(SettingsError, match="false_alarm_probability"):
         DriftMonitor([1.0], false_alarm_probability=probability)
+
+
+@pytest.mark.parametrize("confidence", [-0.1, 1.0, math.nan])
+def test_impossible_confidence_is_refused(confidence):
+    with pytest.raises(SettingsError, match="confidence"):
+        DriftMonitor([1.0], confidence=confidence)

@@ -14,6 +14,7 @@ from dissensus.decisions import (
     conformal_p_values,
     conformal_threshold,
     false_alarm_interval,
+    weighted_p_values,
 )
 from dissensus.errors import CalibrationWarning, DataError, SettingsError
 
@@ -140,12 +141,51 @@ def test_a_stream_is_watched(gate, rows):
     assert monitor.alarm_at >= 300
 
 
+def test_a_monitor_with_a_margin_for_its_calibration_set_has_a_higher_bar(gate):
+    plain, careful = gate.drift_monitor(), gate.drift_monitor(confidence=0.95)
+    assert np.exp(careful.alarm_level - plain.alarm_level) == pytest.approx(20)
+
+
+def test_recent_normal_inputs_are_compared_with_the_calibration_inputs(gate, rows):
+    gate.recalibrate(like(rows, 200, 10))
+    assert gate.check_exchangeable(like(rows, 100, 11)).exchangeable
+    shifted = like(rows, 100, 12) + np.array([3.0, 30.0, 0.3, 3.0])
+    found = gate.check_exchangeable(shifted)
+    assert found.shift == "higher"
+    assert found.above == (gate.predict(shifted) == -1).sum()
+    assert (found.recent_inputs, found.calibration_inputs) == (100, 200)
+    assert gate.check_exchangeable(shifted) == found
+    assert gate.recalibrate(shifted[:50]).check_exchangeable(shifted[50:]).exchangeable  # the remedy
+
+
+def test_p_values_for_a_known_shift_count_calibration_inputs_by_weight(gate, rows):
+    normal, new = like(rows, 200, 13), like(rows, 20, 14)
+    gate.recalibrate(normal)
+    weights = np.exp(normal[:, 0]), np.exp(new[:, 0])
+    expected = weighted_p_values(gate.calibration_scores_, gate.decide(new).score, *weights)
+    np.testing.assert_array_equal(gate.p_values(new, weights=weights), expected)
+    np.testing.assert_allclose(gate.p_values(new, weights=(np.ones(200), np.ones(20))), gate.p_values(new))
+    with pytest.raises(DataError, match="calibration_weights"):
+        gate.p_values(new, weights=(np.ones(3), np.ones(20)))
+
+
+def test_a_rate_that_adapts_starts_at_the_gates_own(gate, rows):
+    rate = gate.adaptive_rate(step=0.1)
+    assert (rate.target, rate.rate) == (0.2, 0.2)
+    far = rows[0] * 50
+    for _ in range(20):  # a stream that is all strange, and all normal: the alarms become rare
+        rate.update(rate.flags(float(gate.p_values([far])[0])), normal=True)
+    assert abs(rate.false_alarms / 20 - 0.2) <= rate.bound()
+    assert rate.false_alarms < 10
+
+
 def test_nothing_is_decided_before_a_fit(quick, rows):
     gate = quick()
     for call in (
         lambda: gate.recalibrate(rows),
         lambda: gate.test_batch(rows),
         lambda: gate.drift_monitor(),
+        lambda: gate.check_exchangeable(rows),
         lambda: gate.decide(rows, fdr=0.1),
     ):
         with pytest.raises(NotFittedError):

@@ -8,10 +8,10 @@ import torch
 from scipy import stats
 from torch import nn
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, Detector
 from dissensus.errors import SettingsError
 from dissensus.likelihood import log_likelihoods
-from dissensus.models import VAE, Gaussian
+from dissensus.models import VAE, Gaussian, GenerativeModel
 from dissensus.models.importance import importance_samples
 from dissensus.posterior import PartDraws, WeightDraws
 
@@ -107,3 +107,30 @@ def test_another_word_is_refused(linear):
         log_likelihoods(vae, draws, x, proposal="paired")
     with pytest.raises(SettingsError, match="proposal must be 'own' or 'pooled'"):
         BayesianVAE(proposal="mixed").fit(np.zeros((20, 2)))
+
+
+def test_a_model_that_cannot_pool_is_refused_before_the_fit(linear, monkeypatch):
+    vae, draws, x, _ = linear
+    monkeypatch.setattr(VAE, "pooled", GenerativeModel.pooled)
+    with pytest.raises(SettingsError, match=r"VAE has no pooled\(\): take proposal='own'"):
+        log_likelihoods(vae, draws, x, proposal="pooled")
+    told = []
+    with pytest.raises(SettingsError, match=r"VAE has no pooled\(\)"):
+        Detector(proposal="pooled", device="cpu").fit(
+            np.random.default_rng(0).normal(size=(40, 2)), on_progress=lambda *stage: told.append(stage)
+        )
+    assert told == []
+
+
+class SeveralAtOnce(VAE):
+    """As a VAE, but its draws may be asked several at once."""
+
+    draws_at_once = 2
+
+
+def test_several_draws_at_once_pool_as_one_does(linear):
+    vae, draws, x, _ = linear
+    expected = log_likelihoods(vae, draws, x, samples=8, proposal="pooled").values
+    vae.__class__ = SeveralAtOnce
+    found = log_likelihoods(vae, draws, x, samples=8, proposal="pooled").values
+    np.testing.assert_array_equal(found, expected)

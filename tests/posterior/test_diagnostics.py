@@ -3,12 +3,8 @@
 import json
 import math
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from torch import nn
 
 from dissensus.posterior import (
@@ -22,60 +18,9 @@ from dissensus.posterior import (
     SamplerHealth,
     SamplingSettings,
     sample_posterior,
-    split_rhat,
 )
 from dissensus.posterior.diagnostics import sampler_health
 from dissensus.posterior.part import Part
-
-
-def rhat_by_hand(chains):
-    """Gelman et al. 2013, section 11.4, in their letters, with plain loops: chains [[ψ, ...], ...]."""
-    n = len(chains[0]) // 2
-    halves = [half for chain in chains for half in (chain[:n], chain[-n:])]
-    m = len(halves)
-    means = [math.fsum(half) / n for half in halves]
-    grand = math.fsum(means) / m
-    B = n / (m - 1) * math.fsum((mean - grand) ** 2 for mean in means)
-    W = (
-        math.fsum(
-            math.fsum((psi - mean) ** 2 for psi in half) / (n - 1)
-            for half, mean in zip(halves, means, strict=True)
-        )
-        / m
-    )
-    return math.sqrt(((n - 1) / n * W + B / n) / W)
-
-
-@settings(derandomize=True, deadline=None, max_examples=60)
-@given(data=st.data(), chains=st.integers(1, 5), length=st.integers(4, 15), inputs=st.integers(1, 3))
-def test_split_rhat_equals_the_textbook(data, chains, length, inputs):
-    whole = st.integers(-50, 50).map(float)
-    series = data.draw(arrays(np.float64, (chains, length, inputs), elements=whole))
-    series[:, 0] += 0.5  # no half is constant
-    series[:, -1] += 0.25
-    ours = split_rhat(series)
-    assert ours.shape == (inputs,)
-    for i in range(inputs):
-        assert ours[i] == pytest.approx(rhat_by_hand(series[:, :, i].tolist()), rel=1e-9)
-
-
-def test_split_rhat_known_cases():
-    # Halves (0, 2) and (4, 6): W = 2, variance of the means 8, so √(1/2 + 8/2).
-    assert split_rhat(np.array([[0.0, 2.0, 4.0, 6.0]])) == pytest.approx(math.sqrt(4.5))
-    # The middle value of an odd series belongs to no half.
-    assert split_rhat(np.array([[0.0, 2.0, 1e9, 4.0, 6.0]])) == pytest.approx(math.sqrt(4.5))
-    assert split_rhat(np.zeros((3, 8))) == 1.0
-    stuck_apart = np.arange(2.0)[:, None] * np.ones((2, 8))
-    assert split_rhat(stuck_apart) == np.inf
-    drift = np.random.default_rng(0).normal(size=(1, 400)) + np.linspace(0, 5, 400)
-    assert split_rhat(drift) > 1.5
-    steady = np.random.default_rng(1).normal(size=(4, 2000, 20))
-    assert np.abs(split_rhat(steady) - 1).max() < 0.01
-
-
-def test_split_rhat_needs_four_values():
-    with pytest.raises(ValueError, match="at least 4"):
-        split_rhat(np.zeros((5, 3)))
 
 
 def sampled_part(rule, size):
@@ -174,7 +119,7 @@ def test_rhat_appears_with_the_fourth_kept_epoch(vectors, vector_vae, chains):
         vector_vae, vectors, settings, seed=0, held_out=vectors[:30], on_epoch=seen.append
     )
     diagnostics = draws.diagnostics
-    assert list(diagnostics.rhat) == [8, 10, 12]
+    assert list(diagnostics.rhat) == ([8, 10, 12] if chains > 1 else [])  # one chain tells nothing
     assert all(value > 0.7 for value in diagnostics.rhat.values())
     assert [report for reports in seen for report in reports] == list(diagnostics.reports)
     assert [(r.epoch, r.chain) for r in diagnostics.reports] == [

@@ -208,6 +208,8 @@ def test_the_verdict():
         ({"unreadable": ()}, None),
         ({"unreadable": (("a", "b"), ("c", "d"))}, "2 inputs could not be read"),
         ({"threshold": np.inf}, "Nothing can be flagged"),
+        ({}, "These inputs score like the calibration inputs"),
+        ({"scores": np.linspace(3, 9, 300)}, "score higher than the calibration inputs did"),
     ],
 )
 def test_the_summary(changes, words):

@@ -13,6 +13,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from benchmarks.records import Record
+from benchmarks.rows import in_rows
 from benchmarks.service import library, measure
 from benchmarks.service.library import library_rates
 from benchmarks.service.load import Question, run_clients, score_questions
@@ -135,7 +137,7 @@ def in_thread(serving, monkeypatch):
     """Lets the benchmark's servers run in threads, which start at once, and by a clock of its own."""
     ticks = itertools.count()
     # It goes on by a thousandth of a second whenever somebody looks at it.
-    monkeypatch.setattr(measure.time, "perf_counter", lambda: next(ticks) / 1000)
+    monkeypatch.setattr(measure, "time", SimpleNamespace(perf_counter=lambda: next(ticks) / 1000))
     monkeypatch.setattr(measure, "PATIENCE", LONG)
     monkeypatch.setattr(server_module, "LINGER", LONG)  # a client may be slow to use its connection again
     monkeypatch.setattr(batching, "PAUSE", 0.05)
@@ -162,33 +164,38 @@ def in_thread(serving, monkeypatch):
 
 
 @pytest.fixture
-def record(in_thread, library, pictures):
+def parts(in_thread, library, pictures):
     plan = Plan(clients=16, seconds=0.3, requests=100, bound=LONG)
     return measure_service(library["pictures"], pictures[:32], plan)
 
 
-def test_the_benchmark(record):
-    assert json.loads(json.dumps(record, allow_nan=False)) == record
+def recorded(parts):
+    rows, about = in_rows(parts)
+    return Record("load", None, {}, rows, {"all": 60.0}, about)
+
+
+def test_the_benchmark(parts):
+    assert json.loads(json.dumps(parts, allow_nan=False)) == parts
     for part in ("overload", "swap", "termination"):
-        assert record[part]["kept"], record[part]
-    assert record["swap"]["versions"] == 4
-    assert record["memory"]["requests"] >= 100
-    assert len(record["memory"]["samples"]) >= 20
-    one = record["throughput"]
-    assert record["library"]["inputs_a_second"] == 101
+        assert parts[part]["kept"], parts[part]
+    assert parts["swap"]["versions"] == 4
+    assert parts["memory"]["requests"] >= 100
+    assert len(parts["memory"]["samples"]) >= 20
+    one = parts["throughput"]
+    assert parts["library"]["inputs_a_second"] == 101
     assert one["share_of_library"] == pytest.approx(one["inputs_a_second"] / 101)
     assert one["kept"] == (one["share_of_library"] >= 0.8)
-    sentences = service_sentences(record)
+    sentences = service_sentences(recorded(parts))
     assert len(sentences) == 8
     assert "101.0 a second, the median of 6 runs from 100.0 to 102.0" in sentences[0]
 
     for kept in (True, False):
-        judged = copy.deepcopy(record)
+        judged = copy.deepcopy(parts)
         for name in PARTS:
             judged[name]["kept"] = kept
-        *parts, whole = service_sentences(judged)[1:]
-        assert [sentence.endswith("NOT KEPT.") for sentence in parts] == [not kept] * len(PARTS)
-        assert whole.startswith("All kept") == kept
+        *said, whole = service_sentences(recorded(judged))[1:]
+        assert [sentence.endswith("NOT KEPT.") for sentence in said] == [not kept] * len(PARTS)
+        assert whole.startswith("All kept, in 1.0 minutes") == kept
         assert whole.endswith(f"NOT KEPT: {', '.join(PARTS)}.") == (not kept)
 
 
@@ -209,5 +216,5 @@ def test_what_is_lost_or_wrong_is_not_kept(in_thread, library, pictures, monkeyp
         "score_questions",
         lambda *given, **more: [Question(q.request, (0.0,)) for q in score_questions(*given, **more)],
     )
-    record = measure_service(library["pictures"], pictures[:16], plan)
-    assert not any(record[name]["kept"] for name in PARTS)
+    parts = measure_service(library["pictures"], pictures[:16], plan)
+    assert not any(parts[name]["kept"] for name in PARTS)

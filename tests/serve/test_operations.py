@@ -11,12 +11,14 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from dissensus.decisions import DriftMonitor
+from dissensus.decisions import DriftMonitor, conformal_p_values
 from dissensus.detector.asking import Decisions
+from dissensus.errors import SettingsError
 from dissensus.serve import traffic as traffic_module
 from dissensus.serve import webhook as webhook_module
 from dissensus.serve.logs import _OTHERS, _QUIET, set_up_logs
 from dissensus.serve.metrics import Metrics
+from dissensus.serve.settings import ServeSettings
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.webhook import WAITING, Webhook
 
@@ -30,9 +32,10 @@ def samples(text):
     }
 
 
-def decided(scores):
+def decided(scores, calibration=None):
     scores = np.asarray(scores, dtype=np.float64)
-    return Decisions(scores, np.full(len(scores), 0.5), scores > 1)
+    p_values = np.full(len(scores), 0.5) if calibration is None else conformal_p_values(calibration, scores)
+    return Decisions(scores, p_values, scores > 1)
 
 
 @pytest.fixture
@@ -192,6 +195,31 @@ def test_the_monitor_is_renewed_so_that_memory_is_bounded(monkeypatch):
     assert traffic.inputs == 200
     assert traffic.drift()["inputs"] <= 50
     assert traffic.summary()["window"] == 200
+
+
+def test_after_an_alarm_traffic_says_how_it_differs_and_what_to_do():
+    random = np.random.default_rng(1)
+    calibration = random.normal(size=400)
+    for shift, words in ((1.5, "score higher than"), (-1.5, "score lower than")):
+        traffic = Traffic(DriftMonitor(calibration))
+        traffic.add(decided(random.normal(size=100), calibration))
+        assert traffic.drift()["sentence"] is None
+        traffic.add(decided(random.normal(size=200) + shift, calibration))
+        assert traffic.alarm
+        assert words in traffic.drift()["sentence"]
+        assert "dissensus calibrate" in traffic.drift()["sentence"]
+    for _ in range(5):  # the shift is over, and the alarm stays
+        traffic.add(decided(random.normal(size=100), calibration))
+    assert traffic.drift()["sentence"] == "The last 500 inputs score about as the calibration inputs did."
+
+
+def test_the_margin_for_a_calibration_set_is_a_setting(serving, folder):
+    with serving(folder / "rows", drift_confidence=0.95) as found:
+        drift = found.client.get("/traffic").json()["drift"]
+    assert drift["confidence"] == 0.95
+    assert drift["alarm_level"] == pytest.approx(np.log(2000))
+    with pytest.raises(SettingsError, match="drift_confidence"):
+        ServeSettings(drift_confidence=1.0)
 
 
 def test_infinite_scores_are_null():

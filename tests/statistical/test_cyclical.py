@@ -35,12 +35,26 @@ def test_without_noise_it_is_heavy_ball_with_a_cosine_step_size():
     rule = CyclicalSGHMC(cycle=4, exploration=2, step_size=0.2, momentum_decay=0.1)
     weights = torch.tensor([1.0, -2.0], dtype=torch.float64)
     theta, v = weights.clone(), torch.zeros(2, dtype=torch.float64)
+    eps2 = step_sizes(rule, 5)
     for _ in range(2):
-        for eps2 in step_sizes(rule, 5):
-            v = 0.9 * v - eps2 / (1 + rule.floor) * 4 * theta  # V stays 1 when it is not adapted
+        for number, own in enumerate(eps2):
+            v = 0.9 * v - own / (1 + rule.floor) * 4 * theta  # V stays 1 when it is not adapted
             theta = theta + v
+            if 10 <= number < 19:  # while it samples, momentum shrinks with the step size
+                v = v * math.sqrt(eps2[number + 1] / own)
     run(rule, weights, lambda w: 4 * w, cycles=2, steps=5)
     torch.testing.assert_close(weights, theta, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize(("cycle", "exploration"), [(30, 18), (60, 30)])
+def test_a_cycle_does_not_end_hot(cycle, exploration):
+    """Of a Gaussian's weights: without shrinking the momentum, their variance would end at 1.1 and more."""
+    rule, generator = CyclicalSGHMC(cycle, exploration, 0.1, noise_correction=0.0), torch.Generator()
+    generator.manual_seed(0)
+    start = torch.randn(20_000, generator=generator)
+    history, state = run(rule, start, lambda w: w, cycles=1, steps=20, generator=generator)
+    assert float(history[-1].var()) == pytest.approx(1.0, abs=0.035)
+    assert float(rule.kinetic_temperature(state)) == pytest.approx(1 / (1 - 0.025), rel=0.035)
 
 
 def test_noise_is_injected_in_the_sampling_stage_alone_and_of_sghmc_s_size():
@@ -50,9 +64,9 @@ def test_noise_is_injected_in_the_sampling_stage_alone_and_of_sghmc_s_size():
     for epoch in range(1, 4):
         rule.begin_epoch(state, epoch, steps)
         for _ in range(steps):
-            before = (1 - rule.momentum_decay) * state.momentum
+            before = weights + (1 - rule.momentum_decay) * state.momentum
             rule.step_(state, weights, torch.zeros(1), torch.ones(1), adapt=False)
-            seen.append(float(state.momentum - before))
+            seen.append(float(weights - before))
     eps2 = step_sizes(rule, steps)
     expected = np.sqrt(2 * eps2 * rule.momentum_decay - eps2**2)
     expected[:steps] = 0

@@ -10,17 +10,24 @@ from dissensus.posterior import GammaHyperprior
 from dissensus.posterior.flat import Layout
 
 
+@pytest.mark.parametrize("temperature", [0.1, 0.5, 1.0, 1.5])
 @pytest.mark.parametrize(("shape", "rate"), [(1.0, 1.0), (3.0, 0.5)])
-def test_marginal_of_a_weight_is_student_t(shape, rate):
-    """Alternating w | λ and λ | w, w ends up Student-t: 2a₀ degrees of freedom and scale √(b₀/a₀)."""
-    size = 20_000
+def test_marginal_of_a_weight_is_student_t(shape, rate, temperature):
+    """Alternating w | λ and λ | w at temperature T, w ends up Student-t, as p(w, λ)^(1/T) has it.
+
+    Its degrees of freedom are ν = 2(a₀ − ½)/T + 1, for T = 1 2a₀, and its scale is √(2b₀/ν).
+    """
+    size = 3_000
     layout = Layout(tuple(f"w{i}" for i in range(size)), ((1,),) * size)
-    hyperprior, random = GammaHyperprior(shape, rate), np.random.default_rng(0)
+    hyperprior, random = GammaHyperprior(shape, rate).at(temperature), np.random.default_rng(0)
     weights = torch.full((size,), 5.0)
     for _ in range(15):
         precision = hyperprior.resample(weights, layout, random).numpy()
-        weights = torch.tensor(random.normal(size=size) / np.sqrt(precision), dtype=torch.float32)
-    assert stats.kstest(weights.numpy(), stats.t(2 * shape, scale=(rate / shape) ** 0.5).cdf).pvalue > 1e-3
+        deviation = np.sqrt(temperature / precision)
+        weights = torch.tensor(random.normal(size=size) * deviation, dtype=torch.float32)
+    freedom = 2 * (shape - 0.5) / temperature + 1
+    exact = stats.t(freedom, scale=(2 * rate / freedom) ** 0.5)
+    assert stats.kstest(weights.numpy(), exact.cdf).pvalue > 1e-3
 
 
 def test_one_precision_a_tensor_with_the_conditional_mean():

@@ -5,11 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
+from dissensus.cli.failures import speaking_of
 from dissensus.cli.fit import what_is_flagged
 from dissensus.cli.options import Gate, Json, OwnModel, OwnObservation, OwnScore, Quiet, own_code
+from dissensus.cli.progress import StageProgress
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
@@ -19,6 +23,13 @@ __all__ = ["gate_facts", "inspect"]
 
 def inspect(
     gate: Gate,
+    recent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DATA",
+            help="Recent inputs known to be normal: do they score as the calibration inputs did?",
+        ),
+    ] = None,
     score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
@@ -27,13 +38,18 @@ def inspect(
 ) -> None:
     """Say what a GATE was fitted on, with which settings, what it flags, and how healthy its sampler was.
 
-    With --quiet only the exit code tells whether the gate is whole.
+    With --recent it also says whether its promises still hold, or whether to recalibrate. With --quiet only
+    the exit code tells whether the gate is whole.
     """
     from dissensus.detector import Detector
 
     with warnings_as_messages():
         detector = Detector.load(gate, device="cpu", **own_code(score, model, observation))
     facts = gate_facts(detector, gate)
+    if recent is not None:
+        bar = StageProgress({"scoring": 1.0}, quiet=quiet)
+        with warnings_as_messages(), speaking_of(recent), bar as progress:
+            facts["recent"] = detector.check_exchangeable(recent, on_progress=progress).to_dict()
     if json:
         print_json(facts)
     elif not quiet:
@@ -97,3 +113,6 @@ def _print(facts: Mapping[str, Any]) -> None:
     out.print(bullets(sentences))
     out.print("\n[bold]The sampler's health[/bold]")
     out.print(bullets(facts["health_in_words"] or ["the sampler left no diagnostics with this gate."]))
+    if "recent" in facts:
+        out.print("\n[bold]Recent inputs[/bold]")
+        out.print(bullets([facts["recent"]["sentence"]]))

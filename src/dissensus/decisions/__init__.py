@@ -1,5 +1,6 @@
 """From scores to decisions: p-values, thresholds and alarms that mean an error rate."""
 
+from dissensus.decisions.adaptive import AdaptiveRate
 from dissensus.decisions.batch import Alternative, BatchTest, batch_test
 from dissensus.decisions.conformal import (
     allowed_alarms,
@@ -16,18 +17,23 @@ from dissensus.decisions.discoveries import (
     least_calibration_size_for_fdr,
 )
 from dissensus.decisions.drift import DriftMonitor
+from dissensus.decisions.exchangeability import Exchangeability, check_exchangeable
 from dissensus.decisions.threshold import (
     FalseAlarmInterval,
     Threshold,
     calibrated_threshold,
+    chance_of_alarms,
     false_alarm_interval,
 )
+from dissensus.decisions.weighted import effective_size, weighted_p_values
 
 __all__ = [
+    "AdaptiveRate",
     "Alternative",
     "BatchTest",
     "Discoveries",
     "DriftMonitor",
+    "Exchangeability",
     "FalseAlarmInterval",
     "Threshold",
     "allowed_alarms",
@@ -35,11 +41,15 @@ __all__ = [
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "calibrated_threshold",
+    "chance_of_alarms",
     "check_discoveries_possible",
+    "check_exchangeable",
     "conformal_p_values",
     "conformal_threshold",
+    "effective_size",
     "false_alarm_interval",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
     "rounded",
+    "weighted_p_values",
 ]

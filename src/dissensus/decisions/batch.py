@@ -18,7 +18,7 @@ from dissensus.errors import DataError, SettingsError
 
 __all__ = ["Alternative", "BatchTest", "batch_test"]
 
-Alternative: TypeAlias = Literal["more-unusual", "different"]
+Alternative: TypeAlias = Literal["more-unusual", "shifted", "different"]
 CELLS = 2_000_000  # gaps times compositions in memory at once
 
 
@@ -29,8 +29,9 @@ class BatchTest:
     p_value: float
     """How often a batch like the calibration inputs looks at least as odd; at least 1/(R + 1)."""
     statistic: float
-    """``more-unusual``: how often an input of the batch scores above a calibration input, 0.5 where they are
-    alike. ``different``: the largest gap between the two distribution functions, from 0 to 1."""
+    """``more-unusual``, ``shifted``: how often an input of the batch scores above a calibration input, 0.5
+    where they are alike. ``different``: the largest gap between the two distribution functions, from 0 to 1.
+    """
     alternative: Alternative
     calibration_size: int
     batch_size: int
@@ -46,9 +47,9 @@ def batch_test(
 ) -> BatchTest:
     """Tests a batch's scores (m,) against calibration scores (n,); higher = more unusual.
 
-    ``more-unusual`` is a rank-sum test that looks at one side only; ``different`` is a Kolmogorov–Smirnov
-    test, which also sees batches that are too usual or too much alike. ``resamples`` is R. Ties are broken at
-    random, by ``seed``.
+    ``more-unusual`` is a rank-sum test that looks at one side only, ``shifted`` the same for both sides;
+    ``different`` is a Kolmogorov–Smirnov test, which also sees batches that are too much alike. ``resamples``
+    is R. Ties are broken at random, by ``seed``.
 
     >>> random = np.random.default_rng(0)
     >>> batch_test(random.normal(size=300), random.normal(size=50) + 1).p_value
@@ -60,17 +61,21 @@ def batch_test(
         raise SettingsError(f"resamples must be at least 1, got {resamples}")
     reference, batch = _checked(calibration, "calibration"), _checked(scores, "scores")
     random = np.random.default_rng(seed)
-    statistic = _exceedance if alternative == "more-unusual" else _distance
+    statistic = _distance if alternative == "different" else _exceedance
+    centre = 0.5 if alternative == "shifted" else None
     observed = float(statistic(_gap_counts(reference, batch, random)[None], len(batch))[0])
     # The same statistic may come out a rounding apart; such a tie must count against the alarm.
-    limit = observed - 1e-12
-    as_odd, left, chunk = 0, resamples, max(1, CELLS // (len(reference) + 1))
+    limit = float(_oddness(np.array(observed), centre)) - 1e-12
+    among, size = len(reference), len(batch)
+    if alternative == "shifted":  # seen from either sample its law is the same, and few gaps are quick
+        among, size = min(among, size), max(among, size)
+    as_odd, left, chunk = 0, resamples, max(1, CELLS // (among + 1))
     while left:
         count = min(chunk, left)
         # Multinomial with Dirichlet(1, …, 1) probabilities: every composition is equally likely.
-        shares = random.standard_exponential((count, len(reference) + 1))
-        counts = random.multinomial(len(batch), shares / shares.sum(axis=1, keepdims=True))
-        as_odd += int((statistic(counts, len(batch)) >= limit).sum())
+        shares = random.standard_exponential((count, among + 1))
+        counts = random.multinomial(size, shares / shares.sum(axis=1, keepdims=True))
+        as_odd += int((_oddness(statistic(counts, size), centre) >= limit).sum())
         left -= count
     p_value = (1 + as_odd) / (resamples + 1)
     return BatchTest(p_value, observed, alternative, len(reference), len(batch))
@@ -100,6 +105,11 @@ def _distance(counts: NDArray[np.int64], batch_size: int) -> NDArray[np.float64]
     behind, expected = np.cumsum(counts, axis=1) / batch_size, np.arange(gaps) / (gaps - 1)
     before = behind - counts / batch_size
     return np.asarray(np.maximum(np.abs(behind - expected), np.abs(before - expected)).max(axis=1))
+
+
+def _oddness(statistic: NDArray[np.float64], centre: float | None) -> NDArray[np.float64]:
+    """How far a statistic lies from its centre, or, without one, the statistic itself."""
+    return statistic if centre is None else np.abs(statistic - centre)
 
 
 def _checked(scores: ArrayLike, name: str) -> NDArray[np.float64]:

@@ -13,6 +13,13 @@ retrain", with more bets; moving a fixed share, as there, loses a fixed part of 
 score, and a drift after a long quiet time is seen ever later.) The capital is a martingale, and by Ville's
 inequality :math:`P(\sup_t S_t \ge 1/\delta) \le \delta`: over the whole of a stream without drift, however
 long.
+
+This probability is one over calibration sets *and* streams. Given one calibration set C, the probability
+q(C) of a false alarm may be higher: a set that happens to lie low makes every stream look high. Monitors that
+start anew with the same set (:meth:`DriftMonitor.reset`) share this bad luck; in R starts at most R·δ false
+alarms are expected, but they come together. An alarm at :math:`S_t \ge 1/(\delta\eta)` has E[q(C)] ≤ δη, and
+by Markov's inequality :math:`P(q(C) \ge \delta) \le \eta`: for all calibration sets but a share η the
+probability given that set is less than δ. The cost is delay: the gambler has to win log(1/η) more.
 """
 
 from __future__ import annotations
@@ -48,6 +55,11 @@ class DriftMonitor:
         Scores (n,) of inliers, as :attr:`Detector.calibration_scores_`.
     false_alarm_probability
         δ: the probability that a stream without drift, however long, ever raises the alarm.
+    confidence
+        1 − η: how surely δ holds for the one calibration set at hand. With 0, the default, δ is a mean over
+        calibration sets. Else the alarm comes at a capital of 1/(δη): with δ = 0.01 and a confidence of 0.95
+        the logarithm has to reach 7.6 instead of 4.6, which takes about 1.7 times as many scores; a slight
+        drift beside few calibration scores, which it soon outnumbers, may not be seen any more.
     seed
         Of the numbers that break ties between scores.
 
@@ -62,13 +74,21 @@ class DriftMonitor:
     """
 
     def __init__(
-        self, calibration: ArrayLike, *, false_alarm_probability: float = 0.01, seed: int = 0
+        self,
+        calibration: ArrayLike,
+        *,
+        false_alarm_probability: float = 0.01,
+        confidence: float = 0.0,
+        seed: int = 0,
     ) -> None:
         if not 0 < false_alarm_probability < 1:
             raise SettingsError(
                 f"false_alarm_probability must lie between 0 and 1, got {false_alarm_probability}"
             )
+        if not 0 <= confidence < 1:
+            raise SettingsError(f"confidence must be at least 0 and less than 1, got {confidence}")
         self.false_alarm_probability = false_alarm_probability
+        self.confidence = confidence
         self._calibration = np.sort(_checked(calibration, "calibration"))
         self._seed = seed
         self._drawn = 0
@@ -99,14 +119,24 @@ class DriftMonitor:
         return self._log_capital
 
     @property
+    def alarm_level(self) -> float:
+        """The logarithm of the capital that raises the alarm, log(1/(δη))."""
+        return -math.log(self.false_alarm_probability * (1 - self.confidence))
+
+    @property
     def alarm(self) -> bool:
-        """Whether the capital has ever reached 1/δ; stays so until :meth:`reset`."""
+        """Whether the capital has ever reached that of the alarm; stays so until :meth:`reset`."""
         return self._alarm_at is not None
 
     @property
     def alarm_at(self) -> int | None:
         """Which score of the stream, counted from 0, raised the alarm; None while there is none."""
         return self._alarm_at
+
+    @property
+    def calibration_size(self) -> int:
+        """n: how many calibration scores there are."""
+        return len(self._calibration)
 
     @property
     def seen(self) -> int:
@@ -122,6 +152,7 @@ class DriftMonitor:
             "stakes": self._stakes.copy(),
             "log_capital": np.array([self._log_capital]),
             "false_alarm_probability": np.array([self.false_alarm_probability]),
+            "confidence": np.array([self.confidence]),
             "counts": np.array([self._seed, self._drawn, alarm_at], dtype=np.int64),
         }
 
@@ -131,8 +162,11 @@ class DriftMonitor:
         try:
             seed, drawn, alarm_at = np.asarray(state["counts"], dtype=np.int64).tolist()
             (probability,) = np.asarray(state["false_alarm_probability"], dtype=np.float64).tolist()
+            (confidence,) = np.asarray(state["confidence"], dtype=np.float64).tolist()
             (log_capital,) = np.asarray(state["log_capital"], dtype=np.float64).tolist()
-            monitor = cls(state["calibration"], false_alarm_probability=probability, seed=seed)
+            monitor = cls(
+                state["calibration"], false_alarm_probability=probability, confidence=confidence, seed=seed
+            )
             seen, stakes = _checked(state["seen"], "seen"), _checked(state["stakes"], "stakes")
         except (KeyError, TypeError, ValueError) as error:
             raise DataError(f"not the state of a drift monitor ({error!r}): start a new one") from error
@@ -166,7 +200,7 @@ class DriftMonitor:
         growth = float(stakes.sum())
         self._stakes = stakes / growth
         self._log_capital += math.log(growth)
-        if self._alarm_at is None and self._log_capital >= -math.log(self.false_alarm_probability):
+        if self._alarm_at is None and self._log_capital >= self.alarm_level:
             self._alarm_at = self.seen - 1
         return self._log_capital
 

@@ -17,7 +17,13 @@ from scipy import stats
 from dissensus.decisions.conformal import allowed_alarms, conformal_threshold
 from dissensus.errors import SettingsError
 
-__all__ = ["FalseAlarmInterval", "Threshold", "calibrated_threshold", "false_alarm_interval"]
+__all__ = [
+    "FalseAlarmInterval",
+    "Threshold",
+    "calibrated_threshold",
+    "chance_of_alarms",
+    "false_alarm_interval",
+]
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,18 @@ def false_alarm_interval(
     else:
         low, high = (float(stats.betabinom.ppf(tail, tests, *shape)) / tests for tail in _tails(level))
     return FalseAlarmInterval(low, high, level)
+
+
+def chance_of_alarms(calibration_size: int, false_alarm_rate: float, *, tests: int, alarms: int) -> float:
+    """How often at least ``alarms`` of ``tests`` inputs like the calibration inputs are flagged.
+
+    >>> [round(chance_of_alarms(99, 0.05, tests=100, alarms=k), 3) for k in (0, 5, 15)]
+    [1.0, 0.506, 0.007]
+    """
+    allowed = allowed_alarms(calibration_size, false_alarm_rate)
+    if alarms == 0 or allowed == 0:
+        return 1.0 if alarms == 0 else 0.0
+    return float(stats.betabinom.sf(alarms - 1, tests, allowed, calibration_size + 1 - allowed))
 
 
 def _tails(level: float) -> tuple[float, float]:

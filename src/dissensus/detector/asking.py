@@ -10,17 +10,21 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dissensus.decisions import (
+    AdaptiveRate,
     Alternative,
     BatchTest,
     DriftMonitor,
+    Exchangeability,
     batch_test,
     benjamini_hochberg,
     check_discoveries_possible,
+    check_exchangeable,
     conformal_p_values,
+    weighted_p_values,
 )
 from dissensus.detector.attributes import FittedAttributes
 from dissensus.detector.explaining import as_batch, explain_batch
@@ -71,10 +75,17 @@ class Asking(FittedAttributes):
         """+1 for inputs like the training data, −1 for outliers, at the chosen false-alarm rate (N,)."""
         return np.where(self._scores(X) > self.threshold_, -1, 1)
 
-    def p_values(self, X: Any) -> NDArray[np.float64]:
-        """Conformal p-values (N,): uniform on inputs like the training data, small on outliers."""
+    def p_values(self, X: Any, *, weights: tuple[ArrayLike, ArrayLike] | None = None) -> NDArray[np.float64]:
+        """Conformal p-values (N,): uniform on inputs like the training data, small on outliers.
+
+        ``weights`` are for a known shift: how much more frequent each calibration input (n,), in the order of
+        ``calibration_scores_``, and each input of ``X`` (N,) is now than among the calibration inputs. These
+        inputs are not kept: ``recalibrate(X_normal)`` puts the scores in the order of ``X_normal``.
+        """
         scores = self._scores(X)
-        return conformal_p_values(self.calibration_scores_, scores)
+        if weights is None:
+            return conformal_p_values(self.calibration_scores_, scores)
+        return weighted_p_values(self.calibration_scores_, scores, *weights)
 
     def decide(self, X: Any, *, fdr: float | None = None, on_progress: OnProgress | None = None) -> Decisions:
         """Score, p-value and verdict of each input from one pass over the draws.
@@ -106,12 +117,37 @@ class Asking(FittedAttributes):
         scores, seed = self._scores(X), stream_seed(self.seed_, "batch test")
         return batch_test(self.calibration_scores_, scores, alternative=alternative, seed=seed)
 
-    def drift_monitor(self, *, false_alarm_probability: float = 0.01) -> DriftMonitor:
-        """Watches a stream for drift: feed it ``decide(X).score`` of each batch, in order."""
+    def check_exchangeable(
+        self, X_recent_normals: Any, *, on_progress: OnProgress | None = None
+    ) -> Exchangeability:
+        """Do recent inputs known to be normal score as the calibration inputs did? Else, recalibrate.
+
+        The answer has a p-value, which way they are shifted, how many lie above the threshold and how many
+        would, and a ``sentence`` that says it with the remedy.
+        """
+        scores = self._scores(X_recent_normals, on_progress)
+        seed = stream_seed(self.seed_, "exchangeability")
+        return check_exchangeable(self.calibration_scores_, scores, self.false_alarm_rate, seed=seed)
+
+    def adaptive_rate(self, *, step: float = 0.005) -> AdaptiveRate:
+        """A rate for a stream with feedback: the share of false alarms is ``false_alarm_rate`` in the long
+        run, whatever the inputs do. Ask it about each of ``p_values``, and tell it what turned out.
+        """
+        return AdaptiveRate(self.false_alarm_rate, step=step)
+
+    def drift_monitor(
+        self, *, false_alarm_probability: float = 0.01, confidence: float = 0.0
+    ) -> DriftMonitor:
+        """Watches a stream for drift: feed it ``decide(X).score`` of each batch, in order.
+
+        The probability of a false alarm is one on average over calibration sets. With ``confidence`` it holds
+        so surely for this gate's own set, and for every restart of the monitor; drift is then seen later.
+        """
         check_is_fitted(self)
         return DriftMonitor(
             self.calibration_scores_,
             false_alarm_probability=false_alarm_probability,
+            confidence=confidence,
             seed=stream_seed(self.seed_, "drift"),
         )
 

@@ -23,7 +23,7 @@ from dissensus.detector.statistic import Statistic, settled_score
 from dissensus.errors import DataError
 from dissensus.explain import Examples
 from dissensus.inputs import fit_preprocessor, split, training_inputs
-from dissensus.likelihood import Proposal, noise_floor
+from dissensus.likelihood import Proposal, check_proposal, noise_floor
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import to_tensor
 from dissensus.posterior import EpochReport, SamplingSettings, sample_posterior
@@ -67,6 +67,7 @@ def learn(
     )
     parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
+    check_proposal(plan.proposal, model)
     score = settled_score(
         plan.statistic,
         available_statistics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from dissensus.detector.statistic import check_statistic
 from dissensus.errors import SettingsError
-from dissensus.likelihood import Proposal
+from dissensus.likelihood import check_proposal
 from dissensus.seeding import stream_seed
 
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ __all__ = ["check_count", "check_settings", "find_device", "root_seed"]
 
 def check_settings(detector: Detector) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
-    if detector.proposal not in get_args(Proposal):
-        raise SettingsError(f"proposal must be 'own' or 'pooled', got {detector.proposal!r}")
+    check_proposal(detector.proposal)
     for name in ("chains", "draws", "samples"):
         check_count(name, getattr(detector, name))
     for name in ("epochs", "batch_size"):

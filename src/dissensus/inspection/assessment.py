@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import betabinom
 
-from dissensus.decisions import allowed_alarms
+from dissensus.decisions import Exchangeability, allowed_alarms, chance_of_alarms, check_exchangeable
 from dissensus.errors import SettingsError
 from dissensus.explain import Explanation
 
@@ -76,9 +77,11 @@ class Assessment:
     @property
     def expected(self) -> tuple[int, int]:
         """How many of as many inputs like the training data would be flagged, in 98 of 100 cases."""
-        if self._allowed == 0:
+        n = len(self.calibration_scores)
+        k = allowed_alarms(n, self.false_alarm_rate)
+        if k == 0:
             return 0, 0
-        law = self._law()
+        law = betabinom(len(self), k, n + 1 - k)
         return int(law.ppf(LEVEL)), int(law.ppf(1 - LEVEL))
 
     @property
@@ -89,10 +92,17 @@ class Assessment:
         n + 1 − k), so their number among N is beta-binomial: that the threshold was itself set on a sample is
         taken into account. It holds for inputs that do not depend on each other.
         """
-        flagged = int(self.flagged.sum())
-        if flagged == 0:
-            return 1.0
-        return float(self._law().sf(flagged - 1))
+        return chance_of_alarms(
+            len(self.calibration_scores),
+            self.false_alarm_rate,
+            tests=len(self),
+            alarms=int(self.flagged.sum()),
+        )
+
+    @cached_property
+    def exchangeability(self) -> Exchangeability:
+        """Whether the inputs as a whole score like the calibration inputs."""
+        return check_exchangeable(self.calibration_scores, self.scores, self.false_alarm_rate, level=LEVEL)
 
     def passed(self, level: float = LEVEL) -> bool:
         """Whether the share flagged is compatible with the false-alarm rate: :attr:`chance` ≥ ``level``.
@@ -113,6 +123,7 @@ class Assessment:
             "flagged": int(self.flagged.sum()),
             "expected_flagged": {"low": low, "high": high},
             "chance": self.chance,
+            "exchangeability": self.exchangeability.to_dict(),
             "unreadable": [{"input": name, "reason": reason} for name, reason in self.unreadable],
             "threshold": _number(self.threshold),
             "calibration_inputs": len(self.calibration_scores),
@@ -133,15 +144,6 @@ class Assessment:
             "noise_floor": self.noise_floor,
             "settings": dict(self.settings),
         }
-
-    @property
-    def _allowed(self) -> int:
-        """k: how many calibration inputs lie at or above the threshold at most."""
-        return allowed_alarms(len(self.calibration_scores), self.false_alarm_rate)
-
-    def _law(self) -> Any:
-        k, n = self._allowed, len(self.calibration_scores)
-        return betabinom(len(self), k, n + 1 - k)
 
 
 def _case(case: Case) -> dict[str, Any]:

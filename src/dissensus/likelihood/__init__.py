@@ -1,12 +1,19 @@
 """log p(x|θ_m) for every draw and input, and what a model tells of inputs beside it."""
 
-from dissensus.likelihood.matrix import LogLikelihoods, Proposal, log_likelihoods, noise_floor
+from dissensus.likelihood.matrix import (
+    LogLikelihoods,
+    Proposal,
+    check_proposal,
+    log_likelihoods,
+    noise_floor,
+)
 from dissensus.likelihood.own_bits import keeps_bits
 from dissensus.likelihood.statistics import input_statistics, several_in_a_chain, statistic_names
 
 __all__ = [
     "LogLikelihoods",
     "Proposal",
+    "check_proposal",
     "input_statistics",
     "keeps_bits",
     "log_likelihoods",

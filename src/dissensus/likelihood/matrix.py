@@ -25,7 +25,7 @@ from dissensus.side_by_side import side_by_side
 from dissensus.tiles import tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["LogLikelihoods", "MakeScorer", "Proposal", "log_likelihoods", "noise_floor"]
+__all__ = ["LogLikelihoods", "MakeScorer", "Proposal", "check_proposal", "log_likelihoods", "noise_floor"]
 
 
 Proposal: TypeAlias = Literal["own", "pooled"]
@@ -83,12 +83,13 @@ def log_likelihoods(
     """
     if samples < 1:
         raise SettingsError(f"samples must be at least 1, got {samples}")
-    if proposal not in get_args(Proposal):
-        raise SettingsError(f"proposal must be 'own' or 'pooled', got {proposal!r}")
+    check_proposal(proposal, model)
     device = torch.device(device)
     samples = samples if model.noise_size else 1
     noise = torch.randn(samples, model.noise_size, generator=torch_stream(seed, "scoring noise")).to(device)
     tile, draws_at_once = (1, 1) if one_a_call else (model.tile(device, samples), model.draws_at_once)
+    if proposal == "pooled":
+        draws_at_once = 1  # what all draws propose together is made once, and given to one draw after another
     finished = (
         None
         if checkpoint is None
@@ -141,6 +142,22 @@ def log_likelihoods(
         if on_tile is not None:
             on_tile(count)
     return LogLikelihoods(values.numpy(), errors.numpy(), samples, seed)
+
+
+def check_proposal(proposal: object, model: GenerativeModel | None = None) -> None:
+    """Refuse what is no way to propose samples, and one that the model does not have."""
+    if proposal not in get_args(Proposal):
+        raise SettingsError(f"proposal must be 'own' or 'pooled', got {proposal!r}")
+    if (
+        proposal == "pooled"
+        and model is not None
+        and model.inference
+        and type(model).pooled is GenerativeModel.pooled
+    ):
+        raise SettingsError(
+            f"proposal='pooled' mixes what all draws propose, and {type(model).__name__} has no pooled(): "
+            "take proposal='own'"
+        )
 
 
 def noise_floor(

@@ -1,7 +1,9 @@
 """Densities p(x|θ): the contract that every one keeps, the VAE, and what a pixel or a number is under it."""
 
 from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
+from dissensus.models.described import OwnModels, model_from_config, model_to_config, shapes_of
 from dissensus.models.initialisation import initialise
+from dissensus.models.making import Model, build_model, check_model
 from dissensus.models.observation import (
     OBSERVATIONS,
     Bernoulli,
@@ -17,18 +19,7 @@ from dissensus.models.observation import (
     observation_from_config,
     observation_to_config,
 )
-from dissensus.models.registry import (
-    AUTO,
-    MODELS,
-    Model,
-    OwnModels,
-    build_model,
-    check_model,
-    model_from_config,
-    model_name,
-    model_to_config,
-    shapes_of,
-)
+from dissensus.models.registry import AUTO, MODELS, model_name
 from dissensus.models.vae import (
     OBSERVED,
     PAPER_TRAINING,

@@ -132,9 +132,9 @@ class GenerativeModel(nn.Module, ABC):
 
         The paper's q(z|x, D): a mixture of the proposals of all draws instead of each draw's own.
         """
-        raise NotImplementedError(
-            f"{type(self).__name__} has no proposals that could be pooled: {len(inferred)}"
-        )
+        if len(inferred) > 1:
+            raise NotImplementedError(f"{type(self).__name__} has no pooled()")
+        return inferred[0]
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
         """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""

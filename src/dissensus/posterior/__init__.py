@@ -2,7 +2,8 @@
 
 from dissensus.posterior.budget import Budget
 from dissensus.posterior.checkpoint import claimed_checkpoint
-from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth, split_rhat
+from dissensus.posterior.convergence import effective_sizes, rhat
+from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth
 from dissensus.posterior.draws import PartDraws, WeightDraws, join_draws, load_draw, load_weights
 from dissensus.posterior.driver import sample_posterior, sample_together
 from dissensus.posterior.named import posterior_settings
@@ -33,11 +34,12 @@ __all__ = [
     "Variational",
     "WeightDraws",
     "claimed_checkpoint",
+    "effective_sizes",
     "join_draws",
     "load_draw",
     "load_weights",
     "posterior_settings",
+    "rhat",
     "sample_posterior",
     "sample_together",
-    "split_rhat",
 ]

@@ -69,7 +69,7 @@ class Chain:
         self.adapt = self.settings.adapts(epoch)
         for name, part in self.parts.items():
             random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
-            part.resample_precision(self.settings.hyperprior, random)
+            part.resample_precision(self.settings.hyperprior.at(self.settings.temperature), random)
             part.begin_epoch(epoch, self.steps_per_epoch)
         self.generator.manual_seed(stream_seed(self.seed, "chain", self.index, "epoch", epoch))
         order = torch.randperm(

@@ -2,9 +2,14 @@ r"""Gaussian priors over the weights, with Gamma hyperpriors over their precisio
 
 Every tensor k of a network has its own precision: :math:`w_k \sim N(0, \lambda_k^{-1} I)`,
 :math:`\lambda_k \sim \Gamma(a_0, b_0)` (shape and rate). The precision is resampled once an epoch from its
-exact conditional, a Gibbs step:
+exact conditional, a Gibbs step. At temperature T weights and precisions together have the density
+:math:`p(w, \lambda)^{1/T}`, of which the conditional is
 
-.. math:: \lambda_k \mid w_k \sim \Gamma(a_0 + n_k / 2,\; b_0 + \lVert w_k \rVert^2 / 2).
+.. math::
+    \lambda_k \mid w_k \sim
+    \Gamma\big((a_0 - 1 + n_k / 2) / T + 1,\; (b_0 + \lVert w_k \rVert^2 / 2) / T\big),
+
+for T = 1 the familiar :math:`\Gamma(a_0 + n_k / 2,\; b_0 + \lVert w_k \rVert^2 / 2)`.
 """
 
 from __future__ import annotations
@@ -34,6 +39,10 @@ class GammaHyperprior:
         if not (self.shape > 0 and self.rate > 0):
             raise SettingsError(f"the Gamma hyperprior needs a positive shape and rate, got {self}")
 
+    def at(self, temperature: float) -> GammaHyperprior:
+        """The same prior for a chain of this temperature."""
+        return self if temperature == 1 else _Tempered(self.shape, self.rate, temperature)
+
     def resample(self, weights: Tensor, layout: Layout, random: np.random.Generator) -> Tensor:
         """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal within a tensor."""
         shapes, rates = self._conditional([part.double().square() for part in _tensors(weights, layout)])
@@ -55,7 +64,24 @@ class GammaHyperprior:
         # All sums leave the device together: to wait for each in turn takes as long as ten training steps.
         sums = torch.stack([each.sum() for each in squares]).cpu().numpy()
         sizes = np.asarray([each.numel() for each in squares], dtype=np.int64)
-        return self.shape + sizes / 2, self.rate + sums / 2
+        return self._tempered(self.shape + sizes / 2, self.rate + sums / 2)
+
+    def _tempered(
+        self, shapes: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return shapes, rates
+
+
+@dataclass(frozen=True)
+class _Tempered(GammaHyperprior):
+    """The hyperprior of a chain whose potential is divided by a temperature."""
+
+    temperature: float = 1.0
+
+    def _tempered(
+        self, shapes: NDArray[np.float64], rates: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return (shapes - 1) / self.temperature + 1, rates / self.temperature
 
 
 def _tensors(flat: Tensor, layout: Layout) -> list[Tensor]:

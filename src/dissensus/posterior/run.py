@@ -18,7 +18,8 @@ from dissensus.errors import DataError, SettingsError
 from dissensus.models import GenerativeModel
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
-from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health, split_rhat
+from dissensus.posterior.convergence import rhat
+from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health
 from dissensus.posterior.divergence import divergence_error, what_diverged
 from dissensus.posterior.draws import PartDraws, WeightDraws
 from dissensus.posterior.engines import engine_for
@@ -210,9 +211,9 @@ class PosteriorRun:
     def _compare_chains(self, epoch: int) -> None:
         """R̂ of the held-out log-likelihoods up to a kept epoch, where there are epochs enough for it."""
         epochs = [t for t in sorted({t for _, t in self.watched}) if t <= epoch]
-        if len(epochs) >= 4:
+        if len(epochs) >= 4 and len(self.chains) > 1:
             series = [[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains]
-            self.rhat[epoch] = float(np.median(split_rhat(np.array(series))))
+            self.rhat[epoch] = float(np.median(rhat(np.array(series))))
 
     def _finished(self, chain: Chain) -> Drawn:
         """The draws of one chain.

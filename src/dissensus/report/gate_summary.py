@@ -35,6 +35,7 @@ def gate_summary(assessment: Assessment) -> list[str]:
     """What the numbers say, the verdict first."""
     return [
         _verdict(assessment),
+        assessment.exchangeability.sentence,
         *_strangest(assessment),
         *_drift(assessment),
         *_unreadable(assessment),

@@ -15,7 +15,7 @@ def describe_health(health: Mapping[str, Any], noise_floor: float) -> list[str]:
     sentences = [_network(name, numbers) for name, numbers in health["networks"].items()]
     rhat = health["rhat"]
     if rhat is None:
-        sentences.append("chains: too few draws a chain to compare them (R̂ needs four).")
+        sentences.append("chains: there is one alone, or too few draws of each, to compare them.")
     elif rhat < health["merged_below"]:
         sentences.append(f"chains: they cannot be told apart (R̂ {rhat:.2f}).")
     else:

@@ -213,7 +213,7 @@ class Gates:
 
     def _serve(self, loaded: Loaded) -> None:
         assert self._workers is not None
-        traffic = Traffic(loaded.gate.drift_monitor())
+        traffic = Traffic(loaded.gate.drift_monitor(confidence=self._settings.drift_confidence))
 
         def on_batch(decisions: Decisions, seconds: float) -> None:
             self._metrics.observe_batch(loaded.name, decisions, seconds)

@@ -173,6 +173,8 @@ class Drift(BaseModel):
     alarm_at: int | None
     alarm_level: float
     false_alarm_probability: float
+    confidence: float = Field(description="How surely that holds for this gate's own calibration set.")
+    sentence: str | None = Field(description="After an alarm: how recent inputs differ, and what to do.")
     p_value: float
     inputs: int
 

@@ -56,6 +56,8 @@ class ServeSettings:
     tls_key: Path | None = None
     webhook: str | None = None
     """Where drift alarms are posted to."""
+    drift_confidence: float = 0.0
+    """How surely the probability of a false drift alarm holds for each gate's own calibration set."""
     scores: tuple[str, ...] = ()
     """Scores of your own that gates were fitted with, as ``package:Class``; imported at the start."""
     models: tuple[str, ...] = ()
@@ -74,6 +76,10 @@ class ServeSettings:
         ):
             if getattr(self, name) < least:
                 raise SettingsError(f"{name} must be at least {least}, got {getattr(self, name)}")
+        if not 0 <= self.drift_confidence < 1:
+            raise SettingsError(
+                f"drift_confidence must be at least 0 and below 1, got {self.drift_confidence}"
+            )
         for name in ("max_delay_ms", "drain"):
             if not 0 <= getattr(self, name) < float("inf"):
                 raise SettingsError(f"{name} must be a number of at least 0, got {getattr(self, name)}")

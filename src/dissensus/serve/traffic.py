@@ -29,7 +29,8 @@ class Traffic:
     """The last 500 decisions of one gate and the martingale that watches all of them for drift.
 
     Without drift the alarm is raised with probability at most δ in 100,000 inputs; then the martingale starts
-    anew, so that memory stays bounded.
+    anew, so that memory stays bounded. All starts share the gate's one calibration set, and with it whether δ
+    is a little too low or too high for that set, unless the monitor has a margin for it (``confidence``).
     """
 
     def __init__(self, monitor: DriftMonitor) -> None:
@@ -73,8 +74,10 @@ class Traffic:
             "log_capital": self.log_capital,
             "alarm": self.alarm,
             "alarm_at": self._monitor.alarm_at,
-            "alarm_level": -math.log(self._monitor.false_alarm_probability),
+            "alarm_level": self._monitor.alarm_level,
             "false_alarm_probability": self._monitor.false_alarm_probability,
+            "confidence": self._monitor.confidence,
+            "sentence": self._sentence(),
             "p_value": math.exp(-max(0.0, self._highest)),
             "inputs": self._monitor.seen,
         }
@@ -96,3 +99,18 @@ class Traffic:
             "drift": self.drift(),
             "inputs": self.inputs,
         }
+
+    def _sentence(self) -> str | None:
+        """What an alarm means and what to do, from the p-values of the last 500; None while there is none."""
+        if not self.alarm or not self._recent:
+            return None
+        n, m = self._monitor.calibration_size, len(self._recent)
+        # p is the share of calibration inputs that score as high, so this one is 0.5 where they are alike.
+        higher = 1 - sum(one.p_value for one in self._recent) / m
+        if abs(higher - 0.5) < 2 * math.sqrt((1 / n + 1 / m) / 12):
+            return f"The last {m} inputs score about as the calibration inputs did."
+        which = "higher" if higher > 0.5 else "lower"
+        return (
+            f"The last {m} inputs score {which} than the calibration inputs did (higher in {higher:.0%} of "
+            "pairs). If they are normal, recalibrate: dissensus calibrate GATE DATA."
+        )

@@ -6,7 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.panel import ablation, configuration, inputs, records, runner, selection
+from benchmarks.panel import ablation, configuration, figures, inputs, rows, table, tasks
 from dissensus.inputs import Dataset
 from dissensus.models import build_vae
 from dissensus.seeding import numpy_stream
@@ -31,8 +31,8 @@ def tiny_world(monkeypatch):
     monkeypatch.setattr(inputs, "load_dataset", tiny_dataset)
     monkeypatch.setattr(inputs, "digits", lambda: tiny_dataset("digits").images)
     for name in ("QUICK", "FULL"):
-        monkeypatch.setattr(runner, name, TINY_SIZES)
+        monkeypatch.setattr(tasks, name, TINY_SIZES)
     monkeypatch.setattr(configuration, "build_vae", partial(build_vae, widths=(2, 4), latent_size=2))
     monkeypatch.setattr(configuration.Configuration, "quick", lambda self: self)
-    for module in (configuration, records, runner, selection, ablation):
+    for module in (configuration, rows, tasks, table, figures, ablation):
         monkeypatch.setattr(module, "RECOMMENDED", TINY)

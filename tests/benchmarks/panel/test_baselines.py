@@ -9,12 +9,11 @@ from rich.console import Console
 from benchmarks.baselines import detectors
 from benchmarks.baselines.measure import pictures
 from benchmarks.panel import baselines
-from benchmarks.panel.baselines import MEASURED, SELECTION, baseline_rows, measure_panel, select_candidates
+from benchmarks.panel.baselines import SELECTION, measure_panel, select_candidates
 from benchmarks.panel.inputs import load_inputs
-from benchmarks.panel.rows import Row, rows_of_scores
-from benchmarks.panel.runner import panel_sizes
+from benchmarks.panel.rows import MEASURED, rows_of_scores
 from benchmarks.panel.sets import INLIER_SETS
-from benchmarks.panel.table import baseline_grid
+from benchmarks.panel.tasks import all_rows, panel_sizes
 from benchmarks.records import Records
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import MADE_UP
@@ -25,8 +24,7 @@ QUIET = Console(quiet=True)
 
 def measure(where, *names, seeds=(0,), quick=True):
     inliers = [INLIER_SETS[name] for name in names]
-    sizes = panel_sizes(quick=quick)
-    measure_panel(Records(where, quick=quick), inliers, seeds, sizes=sizes, console=QUIET)
+    measure_panel(Records(where, quick=quick), inliers, seeds, console=QUIET)
 
 
 @pytest.fixture
@@ -82,7 +80,7 @@ def test_image_statistics_have_the_rows_of_the_panel_s_own_fusion_of_them(tmp_pa
         recommended_score=None,
         seed=0,
     )
-    rows = baseline_rows(Records(tmp_path, quick=True))
+    rows = all_rows(Records(tmp_path, quick=True))
     found = [row for row in rows if row.score == "image-statistics"]
     assert [replace(row, **dict.fromkeys(MEASURED, 0)) for row in found] == [
         replace(row, **dict.fromkeys(MEASURED, 0)) for row in expected
@@ -109,17 +107,17 @@ def test_neighbours_learn_from_training_images_alone(monkeypatch, tmp_path):
 def test_candidates_are_compared_on_training_images_in_groups_of_their_own(tmp_path, loaded, monkeypatch):
     few = {name: baselines.CANDIDATES[name] for name in ("nearest-neighbour", "isolation-forest, 64")}
     monkeypatch.setattr(baselines, "CANDIDATES", few)
-    sizes, records = panel_sizes(quick=True), Records(tmp_path, quick=True)
-    select_candidates(records, [INLIER_SETS["mnist"]], [0], sizes=sizes, console=QUIET)
+    records = Records(tmp_path, quick=True)
+    select_candidates(records, [INLIER_SETS["mnist"]], [0], console=QUIET)
     assert loaded == [("mnist", 0, "selection")]
-    rows = list(baseline_rows(records, SELECTION))
+    rows = list(all_rows(records, SELECTION))
     assert {row.score for row in rows} == set(few)
     assert {row.outliers for row in rows} == set(MADE_UP)
     assert records.groups() == ["baseline-selection-mnist"]
-    assert not list(baseline_rows(records))
+    assert not list(all_rows(records))
     held_out = [INLIER_SETS["fashion-mnist-heldout-01"]]
     with pytest.raises(SettingsError, match="whole datasets"):
-        select_candidates(records, held_out, [0], sizes=sizes, console=QUIET)
+        select_candidates(records, held_out, [0], console=QUIET)
 
 
 def test_what_is_measured_is_among_what_was_compared():
@@ -127,39 +125,3 @@ def test_what_is_measured_is_among_what_was_compared():
     compared = [replace(each, at_most=0) for each in baselines.CANDIDATES.values()]
     for name, each in detectors.BASELINES.items():
         assert name == "image-statistics" or replace(each, at_most=0) in compared
-
-
-def row(score, auroc, power, false, *, seed=0, posterior="sghmc"):
-    return Row(
-        inliers="svhn",
-        outliers="cifar10",
-        kind="far",
-        posterior=posterior,
-        score=score,
-        recommended=score == "fused",
-        seed=seed,
-        auroc=auroc,
-        fpr80_in=0.0,
-        fpr95_in=0.0,
-        bh_power=power,
-        bh_false=false,
-        n_in=9,
-        n_out=9,
-    )
-
-
-def test_power_stands_beside_the_realised_false_discovery_share_and_seeds_are_the_same():
-    rows = [
-        row("fused", 0.98, 0.8, 0.15),
-        row("fused", 0.5, 0.1, 0.9, seed=1),  # no baseline was measured with this seed
-        row("ess", 0.95, 0.5, 0.1),
-    ]
-    simple = [
-        row("nearest-neighbour", 0.9, 0.25, 0.05, posterior="no model"),
-        row("isolation-forest", 0.7, 0.0, 0.0, posterior="no model"),
-    ]
-    grid = baseline_grid("", rows, simple)
-    assert grid.head == ("", "kind", "fused", "nearest-neighbour", "isolation-forest")
-    assert grid.lines == (
-        ("svhn → cifar10", "far", ".980 · .800 (.150)", ".900 · .250 (.050)", ".700 · .000 (.000)"),
-    )

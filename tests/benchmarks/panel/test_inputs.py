@@ -5,8 +5,8 @@ import pytest
 
 from benchmarks.panel import inputs as module
 from benchmarks.panel.inputs import FITTED_ON, FULL, QUICK, load_inputs
-from benchmarks.panel.runner import panel_sizes
 from benchmarks.panel.sets import INLIER_SETS, expand, kind_of
+from benchmarks.panel.tasks import panel_sizes
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import MADE_UP, image_statistics
 

@@ -1,17 +1,14 @@
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from benchmarks.archive import save_archive
 from benchmarks.panel import configuration, runs
 from benchmarks.panel.inputs import load_inputs
-from benchmarks.panel.run_result import load_result, save_result
-from benchmarks.panel.runner import panel_sizes
-from benchmarks.panel.runs import RunKey, execute
+from benchmarks.panel.runs import PanelRun
+from benchmarks.panel.scores import sections_of
 from benchmarks.panel.sets import INLIER_SETS
-from dissensus.errors import DataError
+from benchmarks.panel.tasks import panel_sizes
 from dissensus.inputs import image_statistic_names
 from dissensus.likelihood import input_statistics
 from dissensus.models.vae import likelihood_regret
@@ -22,23 +19,25 @@ MNIST = INLIER_SETS["mnist"]
 
 def key_of(regret=0, **changes):
     sizes = replace(panel_sizes(quick=True), regret=regret)
-    return RunKey(MNIST, replace(configuration.RECOMMENDED, **changes), sizes, seed=0)
+    return PanelRun(MNIST, replace(configuration.RECOMMENDED, **changes), sizes, seed=0)
 
 
 def run(*keys):
-    return [result for _, result in execute(keys, load_inputs(MNIST, keys[0].sizes, seed=0))]
+    inputs = load_inputs(MNIST, keys[0].sizes, seed=0)
+    return [result for _, result in PanelRun.make(keys, inputs, lambda _: None, None)]
 
 
 @pytest.fixture
 def sampled(monkeypatch):
     """The draws of every training that really took place."""
-    made, sample = [], runs.sample_posterior
+    made, sample = [], runs.sample_together
 
-    def remember(*rest, **more):
-        made.append(sample(*rest, **more))
-        return made[-1]
+    def remember(trainings):
+        drawn = sample(trainings)
+        made.extend(drawn)
+        return drawn
 
-    monkeypatch.setattr(runs, "sample_posterior", remember)
+    monkeypatch.setattr(runs, "sample_together", remember)
     return made
 
 
@@ -58,24 +57,26 @@ def test_one_training_and_one_matrix_serve_all_that_use_fewer_draws(sampled, mon
     assert len(sampled) == 1
     assert matrices == [2, 3]
     assert counts == [4, 2, 2], "once for each set of draws"
-    assert finer.statistics.keys() == whole.statistics.keys()
-    np.testing.assert_array_equal(one_chain.matrix, whole.matrix[:2])
-    np.testing.assert_array_equal(last.matrix, whole.matrix[[1, 3]])
+    assert finer.below("statistic").keys() == whole.below("statistic").keys()
+    np.testing.assert_array_equal(one_chain["matrix"], whole["matrix"][:2])
+    np.testing.assert_array_equal(last["matrix"], whole["matrix"][[1, 3]])
     inputs = load_inputs(MNIST, panel_sizes(quick=True), seed=0)
     vae = configuration.RECOMMENDED.vae(MNIST.shape)
     expected = input_statistics(vae, sampled[0].select(np.array([1, 3])), inputs.scored)
-    assert set(last.statistics) == {*expected, *image_statistic_names((28, 28, 1))}
+    assert set(last.below("statistic")) == {*expected, *image_statistic_names((28, 28, 1))}
     for name, values in expected.items():
-        np.testing.assert_array_equal(last.statistics[name], values)
-    assert (last.statistics["reconstruction"] != whole.statistics["reconstruction"]).any()
+        np.testing.assert_array_equal(last.below("statistic")[name], values)
+    assert (last.below("statistic")["reconstruction"] != whole.below("statistic")["reconstruction"]).any()
 
 
 def test_samples_and_noise_change_the_matrix_and_not_the_draws(sampled):
     shared, more, fresh = run(key_of(), key_of(samples=3), key_of(noise="fresh"))
     assert len(sampled) == 1
-    assert (shared.matrix != more.matrix).all()
-    assert (shared.matrix != fresh.matrix).any(axis=1).all()
-    np.testing.assert_array_equal(shared.statistics["latent-norm"], fresh.statistics["latent-norm"])
+    assert (shared["matrix"] != more["matrix"]).all()
+    assert (shared["matrix"] != fresh["matrix"]).any(axis=1).all()
+    np.testing.assert_array_equal(
+        shared.below("statistic")["latent-norm"], fresh.below("statistic")["latent-norm"]
+    )
 
 
 def test_names_tell_apart_what_differs_and_nothing_else():
@@ -93,33 +94,26 @@ def test_regret_is_that_of_the_last_draw_on_the_first_images_of_every_section(sa
     quickly = lambda *rest, **more: likelihood_regret(*rest, steps=2, samples=2, **more)  # noqa: E731
     monkeypatch.setattr(runs, "likelihood_regret", quickly)
     (result,) = run(key_of(regret=2))
-    first = np.zeros(len(result.regret), dtype=bool)
-    for part in result.sections.values():
+    first = np.zeros(len(result["regret"]), dtype=bool)
+    for part in sections_of(result).values():
         first[part.start : part.start + 2] = True
-    np.testing.assert_array_equal(~np.isnan(result.regret), first)
+    np.testing.assert_array_equal(~np.isnan(result["regret"]), first)
     vae, draws = configuration.RECOMMENDED.vae(MNIST.shape), sampled[0]
     for part, network in (("encoder", vae.encoder), ("decoder", vae.decoder)):
         load_weights(network, draws.weights(part, len(draws) - 1))
     inputs = load_inputs(MNIST, panel_sizes(quick=True), seed=0)
-    start = result.sections["kmnist"].start
+    start = sections_of(result)["kmnist"].start
     expected = quickly(vae, inputs.scored[start : start + 2], seed=0)
-    np.testing.assert_allclose(result.regret[start : start + 2], expected, rtol=1e-6)
+    np.testing.assert_allclose(result["regret"][start : start + 2], expected, rtol=1e-6)
 
 
-def test_saved_results_come_back_and_damaged_ones_are_refused(tmp_path):
-    (result,) = run(key_of())
-    path = tmp_path / "x.npz"
-    save_result(path, result)
-    back = load_result(path)
-    np.testing.assert_array_equal(back.matrix, result.matrix)
-    assert back.sections == result.sections
-    assert back.outliers == ["fashion-mnist", "kmnist", "digits", *list(result.sections)[7:]]
-    assert back.info == json.loads(json.dumps(result.info))
-    for name, values in result.statistics.items():
-        np.testing.assert_array_equal(back.statistics[name], values)
-    path.write_bytes(path.read_bytes()[:-100])
-    with pytest.raises(DataError, match=r"x\.npz is not a readable matrix"):
-        load_result(path)
-    save_archive(path, {"other": np.zeros(1)}, {})
-    with pytest.raises(DataError, match="not a run of the panel"):
-        load_result(path)
+def test_trainings_made_together_are_what_each_is_alone(sampled):
+    keys = [key_of(posterior="ensemble"), key_of(), key_of(used_draws=1)]
+    together = run(*keys)
+    assert len(sampled) == 2
+    for key, result in zip(keys, together, strict=True):
+        (alone,) = run(key)
+        np.testing.assert_array_equal(result["matrix"], alone["matrix"])
+        for name, values in alone.below("statistic").items():
+            np.testing.assert_array_equal(result.below("statistic")[name], values)
+    assert together[0].info["trained_with"] == ["mnist, sghmc, seed 0"]

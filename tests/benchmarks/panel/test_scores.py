@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from benchmarks.panel.rows import measured_rows
-from benchmarks.panel.run_result import PanelResult
-from benchmarks.panel.scores import FUSIONS, PANEL_SCORES, panel_scores
+from benchmarks.archive import Archive
+from benchmarks.panel.rows import rows_of_scores
+from benchmarks.panel.scores import FUSIONS, PANEL_SCORES, panel_scores, sections_of
 from benchmarks.panel.sets import INLIER_SETS
 from dissensus.errors import SettingsError
 from dissensus.evaluation import auroc, fpr_at_tpr
@@ -18,36 +18,35 @@ FITTED = {"whitened", "relative-std", "typicality", "latent-norm", "latent-scale
 def made_up_result(draws=5, regret=False):
     random = np.random.default_rng(0)
     ends = np.cumsum(list(SECTIONS.values()))
-    sections = {name: slice(int(e - n), int(e)) for (name, n), e in zip(SECTIONS.items(), ends, strict=True)}
+    sections = {name: [int(e - n), int(e)] for (name, n), e in zip(SECTIONS.items(), ends, strict=True)}
     N = int(ends[-1])
     far = np.where(np.arange(N) < 240, 1.0, 3.0)
     names = [name for name in OBSERVED if name != "latent-spread"]
-    return PanelResult(
-        matrix=random.normal(-100, 1, (draws, N)) * far,
-        statistics={name: random.gamma(4.0, 1.0, N) * far for name in (*names, *IMAGES)},
-        sections=sections,
-        regret=np.where(np.arange(N) % 2 == 0, far, np.nan) if regret else np.empty(0),
-        info={},
-    )
+    arrays = {
+        "matrix": random.normal(-100, 1, (draws, N)) * far,
+        **{f"statistic/{name}": random.gamma(4.0, 1.0, N) * far for name in (*names, *IMAGES)},
+        "regret": np.where(np.arange(N) % 2 == 0, far, np.nan) if regret else np.empty(0),
+    }
+    return Archive(arrays, {"sections": sections})
 
 
 def test_scores_are_what_they_say():
     result = made_up_result()
     found = panel_scores(result)
     assert set(found) == set(PANEL_SCORES) - {"latent-spread", "likelihood-regret"}
-    np.testing.assert_array_equal(found["ess"], ess_disagreement(result.matrix))
-    fitted = Whitened().fit(result.matrix[:, :60])
-    np.testing.assert_array_equal(found["whitened"], fitted(result.matrix))
-    np.testing.assert_array_equal(found["reconstruction"], result.statistics["reconstruction"])
-    bits = result.statistics["code-length"]
-    np.testing.assert_array_equal(found["input-complexity"], input_complexity(result.matrix, bits))
+    np.testing.assert_array_equal(found["ess"], ess_disagreement(result["matrix"]))
+    fitted = Whitened().fit(result["matrix"][:, :60])
+    np.testing.assert_array_equal(found["whitened"], fitted(result["matrix"]))
+    np.testing.assert_array_equal(found["reconstruction"], result.below("statistic")["reconstruction"])
+    bits = result.below("statistic")["code-length"]
+    np.testing.assert_array_equal(found["input-complexity"], input_complexity(result["matrix"], bits))
     chosen = FUSIONS["fused-gaussian"]
-    values = {**found, **result.statistics}
+    values = {**found, **result.below("statistic")}
     fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in (*Fused.PARTS, *IMAGES)})
     np.testing.assert_array_equal(found["fused-gaussian"], fusion(values))
     assert (FUSIONS["fused"].depth, FUSIONS["fused"].leading) == (Fused.DEPTH, Fused.LEADING)
-    alone = Fusion(Fused.DEPTH).fit({n: result.statistics[n][60:120] for n in IMAGES})
-    np.testing.assert_array_equal(found["fused-images"], alone(result.statistics))
+    alone = Fusion(Fused.DEPTH).fit({n: result.below("statistic")[n][60:120] for n in IMAGES})
+    np.testing.assert_array_equal(found["fused-images"], alone(result.below("statistic")))
     # Both ends of a two-sided statistic are unusual.
     low, high = np.argmin(bits), np.argmax(bits)
     assert min(found["code-length"][[low, high]]) > np.quantile(found["code-length"], 0.8)
@@ -66,12 +65,12 @@ def test_scores_are_what_they_say():
 def test_nothing_is_learnt_from_other_sections(section, learns):
     result = made_up_result()
     before = panel_scores(result)
-    part = result.sections[section]
-    result.matrix[:, part] = 5 * result.matrix[::-1, part] - 1
-    for values in result.statistics.values():
+    part = sections_of(result)[section]
+    result["matrix"][:, part] = 5 * result["matrix"][::-1, part] - 1
+    for values in result.below("statistic").values():
         values[part] = 1 + 7 * values[part]
     after = panel_scores(result)
-    others = np.ones(result.matrix.shape[1], dtype=bool)
+    others = np.ones(result["matrix"].shape[1], dtype=bool)
     others[part] = False
     changed = {name for name in before if (before[name][others] != after[name][others]).any()}
     assert changed == learns
@@ -95,8 +94,13 @@ def test_a_single_draw_has_no_disagreement():
 
 def test_rows_hold_the_metrics_of_their_sections():
     result = made_up_result(regret=True)
-    rows = measured_rows(
-        INLIER_SETS["fashion-mnist"], result, posterior="sghmc", recommended_score="kl", seed=7
+    rows = rows_of_scores(
+        INLIER_SETS["fashion-mnist"],
+        sections_of(result),
+        panel_scores(result),
+        posterior="sghmc",
+        recommended_score="kl",
+        seed=7,
     )
     assert len(rows) == 2 * (len(PANEL_SCORES) - 1)
     assert {(row.outliers, row.score) for row in rows if row.recommended} == {

@@ -1,9 +1,17 @@
+"""The panel's numbers, tables and figures, made of small made-up rows and records."""
+
 import pytest
 
-from benchmarks.panel.rows import Row
-from benchmarks.panel.selection import choose
+from benchmarks.panel import configuration
+from benchmarks.panel.ablation import ablation_grids
+from benchmarks.panel.figures import draw_all
+from benchmarks.panel.rows import MEASURED, NO_MODEL, Row
 from benchmarks.panel.summary import measured_by_all, pairs, summarise
-from benchmarks.panel.table import panel_tables, to_markdown
+from benchmarks.panel.table import LEAST_WORST, as_candidate, panel_grids, selection_grids
+from benchmarks.panel.tasks import all_rows
+from benchmarks.records import Record, Records
+from benchmarks.selection import choose
+from benchmarks.tables import to_markdown
 
 
 def row(inliers, outliers, kind, score, auroc, seed=0, posterior="sghmc"):
@@ -48,18 +56,18 @@ def test_a_group_is_one_pair_and_seeds_have_a_spread():
 
 def test_tables_say_it_all():
     more = [*ROWS, row("mnist", "kmnist", "far", "fused", 0.95, posterior="swag")]
-    titles = [grid.title for grid in panel_tables(more, quick=True)]
+    titles = [grid.title for grid in panel_grids(more, quick=True)]
     assert [title.split(" (QUICK")[0] for title in titles] == [
         "Recommended: sghmc, fused",
         "Scores of sghmc",
         "Posteriors under fused, 1 set, seed 0",
         "Posteriors and scores, 1 set, seed 0",
     ]
-    text = to_markdown(panel_tables(more, quick=False))
+    text = "\n".join(map(to_markdown, panel_grids(more, quick=False)))
     assert "| mnist → kmnist | far | .850±.071 | .100 | .150 | .425 / .000 |" in text
     assert "| fashion-mnist-heldout → held-out classes | near | .800 |" in text
     assert "| swag fused | .950 | .950 | .950 | – | – |" in text
-    assert len(panel_tables(ROWS, quick=False)) == 2  # of one posterior there is no more to say
+    assert len(panel_grids(ROWS, quick=False)) == 2  # of one posterior there is no more to say
 
 
 def test_posteriors_are_compared_where_all_were_measured():
@@ -68,7 +76,7 @@ def test_posteriors_are_compared_where_all_were_measured():
     assert measured_by_all(ROWS) == ROWS
     alone = row("svhn", "cifar10", "far", "fused", 0.9, seed=7, posterior="swag")
     assert measured_by_all([*ROWS, alone]) == []
-    assert len(panel_tables([*ROWS, alone], quick=False)) == 2
+    assert len(panel_grids([*ROWS, alone], quick=False)) == 2
 
 
 def test_the_rule_prefers_the_mean_once_nothing_far_is_missed():
@@ -78,8 +86,90 @@ def test_the_rule_prefers_the_mean_once_nothing_far_is_missed():
             row("mnist", "flipped", "made-up", score, near_by),
         ]
 
+    def chosen(*rows):
+        return choose([as_candidate(each) for each in summarise(rows)], least=LEAST_WORST).name
+
     blind, good, better = candidate("a", 0.94, 1.0), candidate("b", 0.96, 0.6), candidate("c", 0.95, 0.7)
-    assert choose(summarise([*blind, *good, *better])).score == "c"
-    assert choose(summarise([*blind, *candidate("d", 0.9, 1.0)])).score == "a"
+    assert chosen(*blind, *good, *better) == "sghmc, c"
+    assert chosen(*blind, *candidate("d", 0.9, 1.0)) == "sghmc, a"
     # Measured on less than the others: not a candidate.
-    assert choose(summarise([*candidate("e", 0.96, 0.6, count=2), *better])).score == "e"
+    assert chosen(*candidate("e", 0.96, 0.6, count=2), *better) == "sghmc, e"
+
+
+def put(records, group, name, aurocs, seed=0, **settings):
+    """A record with the scores' AUROC, by outliers and score."""
+    rest = dict.fromkeys(MEASURED, 0.25)
+    rows = [{"outliers": o, "score": s, **rest, "auroc": auroc} for (o, s), auroc in aurocs.items()]
+    records.add(group, Record(name, seed, settings, rows, {}, {}, {}))
+
+
+@pytest.fixture
+def records(tmp_path):
+    return Records(tmp_path)
+
+
+def test_rows_know_their_kind_and_whether_they_are_recommended(records):
+    own = configuration.RECOMMENDED.settings
+    put(records, "svhn", "sghmc", {("cifar10", "fused"): 0.9, ("flipped", "kl"): 0.6}, configuration=own)
+    put(records, "svhn", "sghmc", {("cifar10", "fused"): 0.8}, 1, configuration={**own, "samples": 99})
+    put(records, "svhn", "sghmc/likelihood-regret", {("cifar10", "likelihood-regret"): 0.7})
+    put(records, "selection-svhn", "sghmc", {("flipped", "fused"): 0.1})
+    found = [
+        (row.outliers, row.kind, row.posterior, row.score, row.recommended, row.seed)
+        for row in all_rows(records)
+    ]
+    assert found == [
+        ("cifar10", "far", "sghmc", "fused", True, 0),
+        ("flipped", "made-up", "sghmc", "kl", False, 0),
+        ("cifar10", "far", "sghmc", "fused", False, 1),
+        ("cifar10", "far", "sghmc", "likelihood-regret", False, 0),
+    ]
+
+
+def test_simple_baselines_stand_beside_the_detector_on_the_same_seeds(records):
+    own = {"configuration": configuration.RECOMMENDED.settings}
+    scores = {("cifar10", "fused"): 0.98, ("cifar10", "kl"): 0.8, ("cifar10", "fused-images"): 0.6}
+    put(records, "svhn", "sghmc", scores, **own)
+    put(records, "svhn", "sghmc", {("cifar10", "fused"): 0.5}, 1, **own)  # no baseline has this seed
+    put(records, "svhn", "baseline/nearest-neighbour", {("cifar10", "nearest-neighbour"): 0.9})
+    put(records, "svhn", "baseline/isolation-forest", {("cifar10", "isolation-forest"): 0.7})
+    rows = list(all_rows(records))
+    assert {row.posterior for row in rows} == {"sghmc", NO_MODEL}
+    grids = {grid.title: grid for grid in panel_grids(rows, quick=False)}
+    beside = grids["Beside simple baselines"]
+    assert beside.head == ("", "kind", "fused", "isolation-forest", "nearest-neighbour")
+    cells = [f"{area} · .250 (.250)" for area in (".980", ".700", ".900")]
+    assert beside.lines == (("svhn → cifar10", "far", *cells),)
+    together = grids["Beside simple baselines, all pairs together"]
+    assert [line[:2] for line in together.lines] == [
+        ("sghmc fused", ".980"),
+        ("no model nearest-neighbour", ".900"),
+        ("no model isolation-forest", ".700"),
+    ]
+    # A baseline is none of the posteriors that are compared, nor one of their scores.
+    assert [line[0] for line in grids["Scores of sghmc"].lines] == ["kl", "fused", "fused-images"]
+
+
+def test_candidates_on_made_up_outliers(records):
+    put(records, "selection-svhn", "sghmc", {("constant", "fused"): 0.96, ("constant", "kl"): 0.9})
+    put(records, "selection-svhn", "sghmc+samples=4", {("constant", "fused"): 0.97})
+    (grid,) = selection_grids(records)
+    assert grid.title == "Candidates on made-up outliers; chosen: sghmc+samples=4, fused"
+    assert [line[0] for line in grid.lines] == ["sghmc samples=4 fused", "sghmc fused", "sghmc kl"]
+
+
+def test_one_change_at_a_time(records):
+    for name, auroc in (("unchanged", 0.9), ("chains=10", 0.8), ("chains=2", 0.7)):
+        put(records, "ablation-svhn", name, {("cifar10", "fused"): auroc, ("cifar10", "iqr"): 0.5})
+    grids = {grid.title: grid for grid in ablation_grids(records)}
+    assert [line[:2] for line in grids["svhn: chains"].lines] == [("2 fused", ".700"), ("10 fused", ".800")]
+    carriers = grids["svhn: which score finds which outliers"]
+    assert carriers.lines == (("fused", ".900"), ("iqr", ".500"))
+
+
+def test_maps_are_drawn_of_the_recommended_posterior_and_of_all(records):
+    assert list(draw_all(records)) == []
+    for posterior in ("sghmc", "swag"):
+        put(records, "svhn", posterior, {("cifar10", "fused"): 0.9, ("flipped", "fused"): 0.6})
+    put(records, "svhn", "baseline/nearest-neighbour", {("cifar10", "nearest-neighbour"): 0.9})
+    assert [path.name for path in draw_all(records)] == ["scores-svhn.png", "posteriors.png"]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.paper import baselines, benchmarks, figures, latent, presets, runner, selection
+from benchmarks.paper import baselines, benchmarks, latent, presets, tasks
 from dissensus.inputs import Dataset
 from dissensus.seeding import numpy_stream
 
@@ -23,9 +23,9 @@ def tiny_dataset(name, split="train"):
 
 @pytest.fixture(autouse=True)
 def tiny_world(monkeypatch):
-    for module in (benchmarks, latent, figures):
+    for module in (benchmarks, latent):
         monkeypatch.setattr(module, "load_dataset", tiny_dataset)
-    for module in (runner, selection, latent, baselines):
+    for module in (tasks, latent, baselines):
         monkeypatch.setattr(module, "QUICK", TINY_SIZES)
         monkeypatch.setattr(module, "FULL", TINY_SIZES)
     tiny = {

@@ -1,67 +1,61 @@
 import pytest
-import typer
 from typer.testing import CliRunner
 
-from benchmarks.paper.command import paper
+from benchmarks.__main__ import app
+from benchmarks.baselines.detectors import BASELINES
 from benchmarks.records import Records
 
 
 @pytest.fixture
-def invoke():
-    app = typer.Typer()
-    app.command()(paper)
-    return lambda *arguments: CliRunner().invoke(app, [str(argument) for argument in arguments])
+def invoke(tmp_path):
+    places = ["--output", str(tmp_path / "results"), "--cache", str(tmp_path / "cache")]
+    return lambda *arguments: CliRunner().invoke(app, ["paper", *places, *map(str, arguments)])
 
 
 def test_from_nothing_to_the_table(invoke, tmp_path):
-    options = ("--quick", "--device", "cpu", "--output", tmp_path)
-    chosen = (
-        "--benchmark",
-        "fashion-mnist-vs-mnist",
-        "--method",
-        "ll",
-        "--preset",
-        "converged",
-        "--seeds",
-        "0,1",
-    )
-    measured = invoke(*options, *chosen)
+    chosen = ("--benchmark", "fashion-mnist-vs-mnist", "--method", "ll", "--preset", "converged")
+    measured = invoke("--quick", "--device", "cpu", *chosen, "--seeds", "0,1")
     assert measured.exit_code == 0, measured.output
-    assert len(list(tmp_path.rglob("ll-seed*.json"))) == 2
-    assert "Table 1, converged (QUICK" in measured.output
-    printed = invoke(*options, "--table", 1)
-    assert printed.exit_code == 0
-    assert r"\begin{table*}" in printed.output
-    assert "| LL |" in printed.output
-    assert (tmp_path / "table1.json").exists()
+    found = Records(tmp_path / "results", quick=True).read("fashion-mnist-vs-mnist")
+    assert [(record.name, record.seed) for record in found] == [("converged/LL", 0), ("converged/LL", 1)]
+    assert "Table 1, converged: FashionMNIST vs MNIST (QUICK" in " ".join(measured.output.split())
+    assert "| LL |" in (tmp_path / "results/table1.md").read_text()
+    assert "| LL |" in invoke("--quick", "--table", "--form", "markdown").output
+    assert r"\begin{table*}" in invoke("--quick", "--table", "--form", "latex").output
 
 
-def test_without_records_it_says_what_to_do(invoke, tmp_path):
-    result = invoke("--table", 1, "--output", tmp_path)
-    assert result.exit_code == 0
-    assert "run the benchmark first" in " ".join(result.output.split())
+def test_without_records_it_says_what_to_do(invoke):
+    for more in ((), ("--select",)):
+        result = invoke("--table", *more)
+        assert result.exit_code == 0
+        assert "run the benchmark first" in " ".join(result.output.split())
 
 
 @pytest.mark.parametrize(
-    ("wrong", "says"), [(("--benchmark", "cifar"), "no benchmark"), (("--method", "gan"), "no method")]
+    ("wrong", "says"),
+    [
+        (("--benchmark", "cifar"), "no benchmark"),
+        (("--method", "gan"), "no method"),
+        (("--preset", "best"), "no preset"),
+        (("--seeds", "one"), "whole numbers"),
+        (("--vary", "chains=2"), "--vary is for --select"),
+        (("--select", "--vary", "speed=1"), "not a setting"),
+        (("--select", "--latent"), "ask for one"),
+        (("--baselines", "--latent"), "ask for one"),
+    ],
 )
-def test_wrong_names_fail_before_any_work(invoke, tmp_path, wrong, says):
-    result = invoke("--quick", "--output", tmp_path, *wrong)
+def test_wrong_calls_fail_before_any_work(invoke, wrong, says):
+    result = invoke("--quick", *wrong)
     assert result.exit_code == 2
-    assert says in result.output
-
-
-def test_wrong_seeds(invoke, tmp_path):
-    assert invoke("--seeds", "one", "--output", tmp_path).exit_code == 2
+    assert says in " ".join(result.output.replace("│", " ").split())
 
 
 def test_baselines_are_records_of_their_benchmark(invoke, tmp_path):
     chosen = ("--baselines", "--benchmark", "fashion-mnist-vs-mnist", "--seeds", "0,1")
-    result = invoke("--quick", "--output", tmp_path, *chosen)
+    result = invoke("--quick", *chosen)
     assert result.exit_code == 0, result.output
-    assert "| isolation-forest |" in result.output
-    found = Records(tmp_path, quick=True).read("fashion-mnist-vs-mnist")
-    assert [(each.name, each.seed) for each in found][:2] == [
-        ("baseline/gaussian-mixture", 0),
-        ("baseline/gaussian-mixture", 1),
-    ]
+    assert "| isolation-forest |" in (tmp_path / "results/baselines.md").read_text()
+    found = Records(tmp_path / "results", quick=True).read("fashion-mnist-vs-mnist")
+    assert {(each.name, each.seed) for each in found} == {
+        (f"baseline/{name}", seed) for name in BASELINES for seed in (0, 1)
+    }

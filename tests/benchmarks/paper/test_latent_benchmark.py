@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -7,8 +6,12 @@ import torch
 from rich.console import Console
 from scipy.stats import entropy
 
+from benchmarks.archive import Archive
+from benchmarks.paper import latent
 from benchmarks.paper.classifiers import class_probabilities, mutual_information, train_classifier
-from benchmarks.paper.latent import measure_latent
+from benchmarks.paper.latent import latent_tasks
+from benchmarks.records import Records
+from benchmarks.runner import measure
 from dissensus.evaluation import auroc
 
 
@@ -35,36 +38,33 @@ def test_classifiers_learn_and_repeat_themselves():
     assert not torch.equal(p[0], p[2])
 
 
+def made(tmp_path):
+    records = Records(tmp_path / "results", quick=True)
+    tasks = latent_tasks(["converged"], [0], quick=True)
+    where = tmp_path / "cache"
+    assert measure(records, tasks, cache=where, device=torch.device("cpu"), console=Console(quiet=True)) == []
+    (record,) = records.read("latent")
+    return record
+
+
 def test_record_scores_and_labels_agree(tmp_path):
-    path = measure_latent(
-        tmp_path, "converged", 0, quick=True, device=torch.device("cpu"), console=Console(quiet=True)
-    )
-    record = json.loads(path.read_text())
-    with np.load(tmp_path / record["scores"]) as arrays:
-        inside = arrays["in_distribution"]
-        assert inside.sum() == 6
-        # The lower half of the proxy is in-distribution.
-        assert arrays["proxy"][inside].max() <= arrays["proxy"][~inside].min()
-        for name in ("BVAE1", "Annulus", "qz"):
-            found = auroc(arrays[name][inside], arrays[name][~inside])
-            assert record["metrics"][name]["auroc"] == pytest.approx(found)
-    assert record["settings"]["sampling"]["chains"] == 1  # chains have latent spaces of their own
-    written = path.stat().st_mtime_ns
-    measure_latent(
-        tmp_path, "converged", 0, quick=True, device=torch.device("cpu"), console=Console(quiet=True)
-    )
-    assert path.stat().st_mtime_ns == written
+    record = made(tmp_path)
+    (path,) = (tmp_path / "cache").glob("*.npz")
+    arrays = Archive.load(path)
+    # The lower half of the proxy is in-distribution.
+    inside = arrays["proxy"] < np.sort(arrays["proxy"])[6]
+    assert inside.sum() == 6
+    scores = arrays.below("score")
+    assert list(scores) == ["BVAE1", "Annulus", "qz"]
+    for row in record.rows:
+        found = auroc(scores[row["score"]][inside], scores[row["score"]][~inside])
+        assert row["auroc"] == pytest.approx(found)
+    assert set(record.about["roc"]) == set(scores)
+    assert len(record.about["classifier_accuracy"]) == 2
+    assert record.settings["sampling"]["chains"] == 1  # chains have latent spaces of their own
 
 
 def test_other_settings_are_measured_anew(tmp_path, monkeypatch):
-    from benchmarks.paper import latent
-
-    def measured():
-        path = measure_latent(
-            tmp_path, "converged", 0, quick=True, device=torch.device("cpu"), console=Console(quiet=True)
-        )
-        return json.loads(path.read_text())["settings"]["latent"]["points"]
-
-    assert measured() == 12
+    assert made(tmp_path).settings["latent"]["points"] == 12
     monkeypatch.setattr(latent, "LATENT_QUICK", replace(latent.LATENT_QUICK, points=10))
-    assert measured() == 10
+    assert made(tmp_path).settings["latent"]["points"] == 10

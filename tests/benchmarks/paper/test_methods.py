@@ -1,24 +1,18 @@
 import numpy as np
 import pytest
 
+from benchmarks.archive import Archive
 from benchmarks.paper.methods import METHODS, find_methods, other_scores
-from benchmarks.paper.run_result import RunResult
 from dissensus.errors import SettingsError
 
 
 def made_up_result(draws, seed):
     random = np.random.default_rng(seed)
-    none = np.empty(0, dtype=np.uint8)
-    return RunResult(
-        test=-100 + 5 * random.normal(size=(draws, 9)),
-        inliers=5,
-        validation=random.normal(size=(draws, 4)),
-        typical=-100 + random.normal(size=(draws, 7)),
-        pictured=np.arange(0),
-        pictures=none,
-        reconstructions=none,
-        info={},
-    )
+    arrays = {
+        "test": -100 + 5 * random.normal(size=(draws, 9)),
+        "typical": -100 + random.normal(size=(draws, 7)),
+    }
+    return Archive(arrays, {"inliers": 5})
 
 
 @pytest.fixture(scope="module")
@@ -34,12 +28,12 @@ def ess_by_hand(column):
 
 
 BY_HAND = {
-    "BVAE1": lambda r, i: -np.log1p(-1 / ess_by_hand(r["bvae1"].test[:, i])),
-    "BVAE2": lambda r, i: -np.log1p(-1 / ess_by_hand(r["bvae2"].test[:, i])),
-    "LL": lambda r, i: -r["vaes"].test[0, i],
-    "LLR": lambda r, i: -(r["vaes"].test[0, i] - r["background"].test[0, i]),
-    "TT": lambda r, i: abs(r["vaes"].test[0, i] - np.mean(r["vaes"].typical[0])),
-    "WAIC": lambda r, i: -(np.mean(r["vaes"].test[:, i]) - np.var(r["vaes"].test[:, i])),
+    "BVAE1": lambda r, i: -np.log1p(-1 / ess_by_hand(r["bvae1"]["test"][:, i])),
+    "BVAE2": lambda r, i: -np.log1p(-1 / ess_by_hand(r["bvae2"]["test"][:, i])),
+    "LL": lambda r, i: -r["vaes"]["test"][0, i],
+    "LLR": lambda r, i: -(r["vaes"]["test"][0, i] - r["background"]["test"][0, i]),
+    "TT": lambda r, i: abs(r["vaes"]["test"][0, i] - np.mean(r["vaes"]["typical"][0])),
+    "WAIC": lambda r, i: -(np.mean(r["vaes"]["test"][:, i]) - np.var(r["vaes"]["test"][:, i])),
 }
 
 
@@ -54,7 +48,7 @@ def test_against_its_definition(name, results):
 def test_other_scores_are_of_the_same_inputs(results):
     others = other_scores(results["bvae1"])
     assert all(values.shape == (9,) for values in others.values())
-    np.testing.assert_allclose(others["ess-with-ties"][3], -ess_by_hand(results["bvae1"].test[:, 3]))
+    np.testing.assert_allclose(others["ess-with-ties"][3], -ess_by_hand(results["bvae1"]["test"][:, 3]))
 
 
 def test_names_in_any_case_and_unknown_ones():

@@ -1,4 +1,3 @@
-import json
 from dataclasses import replace
 
 import numpy as np
@@ -8,20 +7,23 @@ import torch
 from benchmarks.paper import runs
 from benchmarks.paper.benchmarks import BENCHMARKS, Sizes, load_inputs
 from benchmarks.paper.presets import find_preset
-from benchmarks.paper.run_result import load_result, save_result
-from benchmarks.paper.runs import RunKey, replace_pixels
-from dissensus.errors import DataError, SettingsError
+from benchmarks.paper.runs import PaperRun, replace_pixels
+from dissensus.errors import SettingsError
 
 SIZES = Sizes(training=64, test=12, validation=8, typical=6)
 FASHION = BENCHMARKS["fashion-mnist-vs-mnist"]
 
 
 def key(run="bvae1", preset="converged", seed=0, **changes):
-    return RunKey(FASHION, run, replace(find_preset(preset), **changes), SIZES, seed)
+    return PaperRun(FASHION, run, replace(find_preset(preset), **changes), SIZES, seed)
+
+
+def make(*keys, inputs):
+    return dict(PaperRun.make(keys, inputs, lambda _: None, None))
 
 
 def execute(key, inputs):
-    ((_, result),) = runs.execute([key], inputs)
+    (result,) = make(key, inputs=inputs).values()
     return result
 
 
@@ -43,17 +45,17 @@ def test_pixels_are_replaced_at_the_rate_and_by_uniform_noise(rate):
 def test_matrices_have_a_row_a_draw_and_a_column_an_input():
     inputs = load_inputs(FASHION, SIZES, seed=0)
     result = execute(key(), inputs)
-    assert result.test.shape == (6, 24)  # 2 chains of 3 draws
-    assert result.validation.shape == (6, 8)
-    assert result.typical.shape == (6, 0)  # only plain VAEs are asked about training inputs
-    assert execute(key("vaes"), inputs).typical.shape[1] == 6
-    assert result.inliers == 12
-    assert (result.pictured[:8] < 12).all()
-    assert (result.pictured[8:] >= 12).all()
-    assert result.pictures.shape == (16, 1, 28, 28)
-    assert result.reconstructions.shape == (5, 16, 1, 28, 28)
+    assert result["test"].shape == (6, 24)  # 2 chains of 3 draws
+    assert result["validation"].shape == (6, 8)
+    assert result["typical"].shape == (6, 0)  # only plain VAEs are asked about training inputs
+    assert execute(key("vaes"), inputs)["typical"].shape[1] == 6
+    assert result.info["inliers"] == 12
+    assert (result["pictured"][:8] < 12).all()
+    assert (result["pictured"][8:] >= 12).all()
+    assert result["pictures"].shape == (16, 1, 28, 28)
+    assert result["reconstructions"].shape == (5, 16, 1, 28, 28)
     found = result.info["diagnostics"]
-    assert found["validation_log_likelihood"] == pytest.approx(result.validation.mean())
+    assert found["validation_log_likelihood"] == pytest.approx(result["validation"].mean())
     assert found["validation_log_likelihood_of_mixture"] >= found["validation_log_likelihood"]
     assert set(found["last_epoch"]) == {"decoder"}
     assert {"kappa_05", "kappa_50", "kappa_95", "kinetic_temperature"} <= set(found["last_epoch"]["decoder"])
@@ -64,10 +66,10 @@ def test_matrices_have_a_row_a_draw_and_a_column_an_input():
 def test_runs_made_together_are_what_each_is_alone():
     inputs = load_inputs(FASHION, SIZES, seed=0)
     keys = [key("vaes", members=2, member_epochs=3), key("bvae2", chains=1, epochs=3, burn_in=2)]
-    together = dict(runs.execute(keys, inputs))
+    together = make(*keys, inputs=inputs)
     assert list(together) == keys
     for one in keys:
-        np.testing.assert_array_equal(together[one].test, execute(one, inputs).test)
+        np.testing.assert_array_equal(together[one]["test"], execute(one, inputs)["test"])
     assert together[keys[0]].info["trained_with"] == ["bvae2"]
     assert execute(keys[0], inputs).info["trained_with"] == []
 
@@ -88,17 +90,15 @@ def test_background_sees_perturbed_images(monkeypatch):
     assert changed == pytest.approx(0.2 * 255 / 256, abs=0.01)
 
 
-def test_saved_results_come_back_and_damaged_ones_are_refused(tmp_path):
-    result = execute(key("vaes"), load_inputs(FASHION, SIZES, seed=0))
-    path = tmp_path / "deep" / "matrix.npz"
-    save_result(path, result)
-    again = load_result(path)
-    np.testing.assert_array_equal(again.test, result.test)
-    np.testing.assert_array_equal(again.typical, result.typical)
-    assert again.info == json.loads(json.dumps(result.info))
-    path.write_bytes(path.read_bytes()[:-40])
-    with pytest.raises(DataError, match=r"matrix\.npz"):
-        load_result(path)
+def test_a_selection_sees_no_test_image():
+    chosen = replace(key(), purpose="selection")
+    inputs = chosen.load(torch.device("cpu"))
+    assert len(inputs.test) == 0
+    result = execute(chosen, inputs)
+    whole = execute(key(), load_inputs(FASHION, SIZES, seed=0))
+    np.testing.assert_array_equal(result["validation"], whole["validation"])
+    assert "pictures" not in result.arrays
+    assert chosen.name != key().name
 
 
 def test_presets_share_what_they_do_not_change():
@@ -110,7 +110,8 @@ def test_presets_share_what_they_do_not_change():
     assert key("vaes").name != key("vaes", latent_size=3).name
     assert key("vaes", seed=0).name != key("vaes", seed=1).name
     assert (
-        key("vaes").name != RunKey(FASHION, "vaes", find_preset("converged"), replace(SIZES, test=5), 0).name
+        key("vaes").name
+        != PaperRun(FASHION, "vaes", find_preset("converged"), replace(SIZES, test=5), 0).name
     )
 
 

@@ -10,16 +10,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
+from benchmarks.pieces import measure_missing
+from benchmarks.records import Record, Records
 from benchmarks.speed import peers, rivals
 from benchmarks.speed.comparison import faster, more
 from benchmarks.speed.figures import draw_all
 from benchmarks.speed.growth import slope
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.parts import PARTS, find_parts
-from benchmarks.speed.records import all_records, merge, write_part
+from benchmarks.speed.records import pieces
 from benchmarks.speed.same_bits import measure_same_bits
 from benchmarks.speed.sizes import find_sizes
 from benchmarks.speed.straightforward import ScaleAdaptedSGHMC, Training, score
@@ -34,7 +37,7 @@ from benchmarks.speed.subject import (
     plain_dense,
     random_draws,
 )
-from benchmarks.speed.table import markdown
+from benchmarks.speed.table import comparisons, markdown
 from benchmarks.speed.training import our_epochs
 from benchmarks.speed.trajectory import measure_trajectory
 from benchmarks.speed.worker import Worker
@@ -125,10 +128,6 @@ def test_a_slope_is_the_exponent():
     assert slope(values, [5.0] * 4) == pytest.approx(0, abs=1e-12)
 
 
-def measured(name, ours):
-    return {"comparisons": [faster(name, ours, 4.0, "other", "ms").to_dict()]}
-
-
 @pytest.mark.parametrize("samples", [8, 32])
 def test_the_bound_decodes_all_samples_of_all_images_and_nothing_else(monkeypatch, samples):
     rows, decode = [], VAE.decode
@@ -141,19 +140,41 @@ def test_the_bound_decodes_all_samples_of_all_images_and_nothing_else(monkeypatc
     assert decoded == pytest.approx(rivals.OUR_LIKELIHOODS * samples, rel=0.5)  # whole tiles for each core
 
 
-def test_records_of_both_devices_are_merged(tmp_path, monkeypatch):
-    write_part(tmp_path, "startup", CPU, measured("a", 1.0), data="d", seconds=1.0)
-    write_part(tmp_path, "startup", CPU, measured("b", 2.0), data="d", seconds=1.0)  # replaces the first
+def part(name, hardware, comparisons=(), **about):
+    return Record(name, None, {"hardware": hardware}, [one.to_dict() for one in comparisons], {}, about)
+
+
+def test_a_part_is_measured_once_for_its_settings_and_hardware(tmp_path, monkeypatch):
+    calls, sizes, log = [], find_sizes("cpu", quick=True), Console(quiet=True)
+
+    def measure(*given):
+        calls.append(given)
+        return {"comparisons": [faster("a", len(calls), 4.0, "other", "ms").to_dict()], "notes": ["n"]}
+
+    monkeypatch.setitem(PARTS, "startup", measure)
+    records = Records(tmp_path, quick=True)
+    for again in (False, False, True):
+        measure_missing(records, pieces(["startup"], sizes, CPU, data="d"), log, again=again)
+    assert calls == [(sizes, CPU)] * 2
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda _=None: "a GPU")
-    write_part(tmp_path, "decoding", torch.device("cuda"), measured("c", 8.0), data="d", seconds=1.0)
-    rows = merge(tmp_path)
-    assert rows == json.loads((tmp_path / "speed.json").read_text())
-    assert [(row["name"], row["ratio"]) for row in rows] == [("b", 2.0), ("c", 0.5)]
-    for row in rows:
-        assert {"name", "hardware", "ours", "other", "other_name", "unit", "ratio"} <= row.keys()
-    assert rows[1]["hardware"] == "a GPU"
-    assert [record["device"] for record in all_records(tmp_path)] == ["cpu", "cuda"]
-    assert "| c | 8 | 4 | ms | 0.50 | other | a GPU |" in markdown(rows, all_records(tmp_path))
+    measure_missing(records, pieces(["startup"], sizes, torch.device("cuda"), data="d"), log)
+    (own,), (gpu,) = records.read("cpu"), records.read("cuda")
+    assert [row["ours"] for row in (*own.rows, *gpu.rows)] == [2, 3]
+    assert own.settings["hardware"].endswith("cores")
+    assert own.settings["base_draws"] == sizes.base_draws
+    assert own.about == {"notes": ["n"]}
+    assert gpu.settings["hardware"] == gpu.environment["gpu"] == "a GPU"
+
+
+def test_the_table_has_every_comparison_with_its_hardware():
+    records = [
+        part("startup", "a CPU", [faster("b", 2.0, 4.0, "other", "ms")]),
+        part("decoding", "a GPU", [faster("c", 8.0, 4.0, "other", "ms")]),
+    ]
+    assert [row["part"] for row in comparisons(records)] == ["startup", "decoding"]
+    text = markdown(records)
+    assert "| b | 2 | 4 | ms | 2.00 | other | a CPU |" in text
+    assert "| c | 8 | 4 | ms | 0.50 | other | a GPU |" in text
 
 
 def test_the_table_has_the_accuracy_of_every_path():
@@ -161,7 +182,7 @@ def test_the_table_has_the_accuracy_of_every_path():
         {"observation": model, "path": path, "largest_difference": difference}
         for model, path, difference in (("bernoulli", "fast", 0.021), ("bernoulli", "eager", 3.4e-5))
     ]
-    text = markdown([], [{"hardware": "a CPU", "differences": found}, {"hardware": "a GPU"}])
+    text = markdown([part("accuracy", "a CPU", differences=found), part("startup", "a GPU")])
     assert "nats, a CPU:" in text
     assert "a GPU" not in text
     assert "|  | fast | eager |\n| --- | --- | --- |\n| bernoulli | 0.02 | 3e-05 |" in text
@@ -233,17 +254,11 @@ def test_trajectories_are_told_apart(monkeypatch):
     ],
 )
 def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measure, options, goal):
-    record = {
-        "matrices": {"vaes": "matrices/fashion-vaes.npz"},
-        "seconds": {"vaes": {"training": 1.5}},
-        "trained_with": {"vaes": ["background"]},
-    }
 
     def run(command, **_):
-        where = Path(command[command.index("--output") + 1]) / "records"
-        where.mkdir()
-        (where / "ll-seed0.json").write_text(json.dumps(record))
-        (where / "mean-seed0.json").write_text(json.dumps({"mean_of": ["ll-seed0"]}))
+        records = Records(Path(command[command.index("--output") + 1]), quick=True)
+        records.add("fashion", Record("vaes", 0, {}, [], {"training": 1.5}, environment={}, quick=True))
+        assert command[command.index("--cache") + 1].startswith(str(records.folder))
         asked = command[2 : command.index("--seeds") + 2]
         assert asked == ["benchmarks", "paper", *options, "--seeds", "0"]
         assert "--quick" in command
@@ -251,7 +266,7 @@ def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measur
 
     monkeypatch.setattr("benchmarks.speed.paper_table.subprocess.run", run)
     found = measure(find_sizes("cpu", quick=True), CPU)
-    assert found["runs"] == {"fashion-vaes": {"training": 1.5, "trained_with": ["background"]}}
+    assert found["runs"] == {"fashion, vaes": {"training": 1.5}}
     assert found["comparisons"][0]["other"] == goal
 
 
@@ -267,33 +282,33 @@ def test_the_command_measures_draws_and_prints(tmp_path):
     assert answer.exit_code == 0, answer.output
     rows = json.loads(answer.stdout)
     assert {row["part"] for row in rows} == {"decoding"}
-    assert (tmp_path / "speed.md").read_text().count("\n") == len(rows) + 2
-    record = json.loads((tmp_path / "cpu" / "decoding.json").read_text())
-    assert record["environment"]["versions"]["torch"]
+    (record,) = Records(tmp_path, quick=True).read("cpu")
+    assert record.environment["versions"]["torch"]
+    printed = CliRunner().invoke(app, [*arguments, "--table"])
+    assert printed.exit_code == 0, printed.output
+    assert "decodings a second" in printed.stdout
+    assert (tmp_path / "figures" / "decoding-cpu.png").exists()
 
 
 def test_figures_come_from_records_alone(tmp_path):
-    common = {"device": "cpu", "hardware": "a machine", "settings": {"images": 512, "batch_size": 128}}
     point = {"seconds": 1.0, "peak_bytes": 1 << 20}
     row = {"network": "conv", "epoch_seconds": 1.0, "step_seconds_per_chain": 0.1}
-    records = [
-        common
-        | {
-            "part": "training",
+    settings = {"hardware": "a machine", "training_images": 512, "batch_size": 128}
+    about = {
+        "training": {
             "chains": [
                 row | {"chains": 1, "straightforward_epoch_seconds": 2.0},
                 row | {"chains": 2, "straightforward_epoch_seconds": None},
-            ],
+            ]
         },
-        common
-        | {
-            "part": "growth",
+        "growth": {
             "axes": {
                 "N": {"points": [{"N": 1} | point, {"N": 2} | point], "time_slope": 1, "memory_slope": 0}
-            },
+            }
         },
-        common | {"part": "startup"},
-    ]
+        "startup": {},
+    }
+    records = [("cpu", Record(name, None, settings, [], {}, own)) for name, own in about.items()]
     drawn = draw_all(records, tmp_path)
     assert [path.name for path in drawn] == ["training-cpu.png", "growth-cpu.png"]
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in drawn)

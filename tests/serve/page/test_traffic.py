@@ -54,6 +54,8 @@ def test_drift_raises_an_alarm_in_words(visit, ask):
         if ask()["drift"]["alarm"]:
             break
     expect(page.locator("#drift-state")).to_contain_text("Alarm: inputs have drifted")
+    expect(page.locator("#drift-note")).to_contain_text("score higher than the calibration inputs did")
+    expect(page.locator("#drift-note")).to_contain_text("dissensus calibrate")
     expect(page.get_by_role("meter")).to_have_attribute(
         "aria-label", "Evidence of drift, as a share of what raises the alarm"
     )

@@ -39,7 +39,7 @@ class Preset:
     choice:
 
     - *Latent size*: 50 for grey 28×28 and 40 for colour 32×32. The paper only says that latent spaces it has
-      in mind have fewer than 100 dimensions; of those compared (results/paper/selection), these give
+      in mind have fewer than 100 dimensions; of those compared (results/paper/selection.md), these give
       validation images the highest likelihood, or one within 0.3 nats of it.
     - *Observation model*: Bernoulli on [0, 1] pixels, the cheapest; a 256-way softmax has a head 256 times as
       wide, which is most of a step's cost.

@@ -6,7 +6,8 @@ With t epochs gone of a cycle of L,
 
 Long steps at the start of a cycle carry the chain to another mode, short ones at its end sample it. While it
 explores (the first E epochs) no noise is injected and the scales adapt; after that a step is one of
-:mod:`dissensus.posterior.rules.sghmc` with step size ε_t and frozen scales, and draws are kept.
+:mod:`dissensus.posterior.rules.sghmc` with step size ε_t and frozen scales, and draws are kept. The momentum
+v, whose thermal size is ε_t√m, shrinks with ε_t: left as it is, it would be that of longer steps, too hot.
 """
 
 from __future__ import annotations
@@ -106,6 +107,10 @@ class CyclicalSGHMC(Rule):
         weights.add_(v)
         heat.mul_(retained**2).add_(injected)
         position.add_(pace)
+        shrinks = (sampling > 0) & (position < self.cycle - pace / 2)  # not to nothing at the cycle's end
+        shrink = torch.where(shrinks, self._squared_step_size(position) / eps2, 1.0)
+        v.mul_(shrink.sqrt().to(v.dtype))
+        heat.mul_(shrink)
 
     def begin_epoch(self, state: CyclicalState, epoch: int, steps: int) -> None:
         """Sets the clock to the start of epoch ``epoch`` (counted from 1) of ``steps`` steps."""

@@ -131,7 +131,8 @@ export class Traffic {
     // Only a change is set, for it is read out.
     if (state.textContent !== `${sign.textContent}${words}`) state.replaceChildren(sign, words);
     find("drift-meter").value = evidence;
-    find("drift-note").textContent =
+    const bet =
       `A bet against “nothing has changed” turned 1 into ${number(Math.exp(drift.log_capital))}; ${number(Math.exp(drift.alarm_level))} raises the alarm.`;
+    find("drift-note").textContent = drift.sentence ? `${drift.sentence} ${bet}` : bet;
   }
 }

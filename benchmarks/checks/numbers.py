@@ -1,0 +1,127 @@
+"""Numbers of the checks that documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.checks import fused, tables
+from benchmarks.filling.registry import Number, Table
+from benchmarks.records import Record, Records
+
+__all__ = ["NUMBERS", "TABLES"]
+
+SCORES = {
+    "mean-ll": "log-likelihood",
+    "waic": "WAIC",
+    "ess": "ESS",
+    "entropy": "entropy",
+    "kl": "KL",
+    "std": "std",
+    "fused": "fused",
+}
+KINDS = {"gaussian-noise": "Gaussian noise", "mixture": "mixture of two"}
+
+
+def _read(results: Path, check: str) -> list[Record]:
+    return Records(results / "checks").read(check)
+
+
+def _demo_auroc(results: Path, kind: str, score: str) -> float:
+    rows = _read(results, "demo")[0].rows
+    return next(float(row["auroc"]) for row in rows if (row["outliers"], row["score"]) == (kind, score))
+
+
+def _inliers(results: Path, name: str) -> float:
+    return float(_read(results, "demo")[0].about["inliers"][name])
+
+
+def _demo_table(results: Path) -> str:
+    about = _read(results, "demo")[0].about
+    lines = [["outliers", *SCORES.values(), "flagged"], ["---"] * (len(SCORES) + 2)]
+    for kind, asked in about["outliers"].items():
+        shown = [f"{_demo_auroc(results, kind, score):.2f}".removeprefix("0") for score in SCORES]
+        best = max(shown, key=float)
+        cells = [f"**{cell}**" if cell == best else cell for cell in shown]
+        name = KINDS.get(kind, kind.replace("-", " "))
+        lines.append([name, *cells, f"{asked['flagged'] / asked['count']:.0%}"])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def _fused(results: Path, tell: Callable[[list[Record], str], float], statistic: str) -> float:
+    return tell(_read(results, "fused"), statistic)
+
+
+def _tables(results: Path, kind: str, score: str) -> float:
+    return tables.mean_auroc(_read(results, "tables"), kind, score)
+
+
+def _times_slower(results: Path, images: int) -> float:
+    """Of all seeds that were timed."""
+    return fmean(
+        one["ratio"]
+        for record in _read(results, "fused")
+        for one in record.about.get("seconds_to_score", ())
+        if (one["images"] == 1) is (images == 1)
+    )
+
+
+def _streamed(results: Path, run: str, column: str) -> float:
+    rows = _read(results, "streaming")[0].rows
+    return next(float(row[column]) for row in rows if row["run"] == run)
+
+
+def _proposal(results: Path, pair: str, proposal: str, column: str) -> float:
+    record = next(record for record in _read(results, "proposals") if record.name == pair)
+    return next(float(row[column]) for row in record.rows if row["proposal"] == proposal)
+
+
+def _sets(results: Path, kind: str) -> float:
+    return len({row["set"] for row in tables.of_kind(_read(results, "tables"), kind)})
+
+
+NUMBERS: Mapping[str, Number] = {
+    "demo.fitting": lambda results: _read(results, "demo")[0].seconds["fitting"],
+    "demo.inliers": partial(_inliers, name="count"),
+    "demo.inliers.flagged": partial(_inliers, name="flagged"),
+    "demo.inliers.share": lambda results: _inliers(results, "flagged") / _inliers(results, "count"),
+    **{
+        f"demo.{kind}.{score}": partial(_demo_auroc, kind=kind, score=score)
+        for kind in ("blurred", "mixture", "flipped")
+        for score in ("kl", "fused")
+    },
+    **{
+        f"fused.mean.{name}": partial(_fused, tell=fused.mean_auroc, statistic=name)
+        for name in fused.COMPARED
+    },
+    **{
+        f"fused.worst.{name}": partial(_fused, tell=fused.worst_auroc, statistic=name)
+        for name in fused.COMPARED
+    },
+    "fused.slower.batch": partial(_times_slower, images=fused.TIMED_IMAGES),
+    "fused.slower.one": partial(_times_slower, images=1),
+    "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
+    **{
+        f"proposals.{pair.replace(' → ', '-')}.{proposal}.{column}": partial(
+            _proposal, pair=pair, proposal=proposal, column=column
+        )
+        for pair in ("fashion-mnist → mnist", "svhn → cifar10")
+        for proposal in ("own", "pooled")
+        for column in ("ess", "kl", "error")
+    },
+    **{
+        f"streaming.{run}.{column}": partial(_streamed, run=run, column=column)
+        for run in ("few", "all")
+        for column in ("images", "input_megabytes", "peak_megabytes")
+    },
+    **{
+        f"tables.{kind}.{name}": partial(_tables, kind=kind, score=name)
+        for kind in tables.KINDS
+        for name in ("fused", "neighbours")
+    },
+    "tables.sets": partial(_sets, kind="tables"),
+    "tables.all-sets": lambda results: sum(_sets(results, kind) for kind in tables.KINDS),
+}
+TABLES: Mapping[str, Table] = {"demo": _demo_table}

@@ -1,0 +1,48 @@
+"""The checks by name, each a file of its own, found when it is asked for."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from dissensus.errors import SettingsError
+
+if TYPE_CHECKING:
+    from benchmarks.checks.asked import Asked
+    from benchmarks.pieces import Piece
+    from benchmarks.records import Record
+
+__all__ = ["CHECKS", "Check", "find_check", "find_names"]
+
+CHECKS: Mapping[str, str] = {
+    "demo": "what `dissensus demo` finds",
+    "fused": "what fusing statistics brings, and what it costs",
+    "memory": "memory of a large likelihood matrix",
+    "proposals": "the paper's mixture of proposals beside each draw's own",
+    "streaming": "time and memory to score a million images",
+    "tables": "the default detector on every table of a folder, beside neighbours",
+    "fuzz": "mutated gates and inputs end in a clear error or a correct result",
+}
+"""What each measures; the name is that of the file and of the group of its records."""
+
+
+class Check(NamedTuple):
+    """What a check's file defines."""
+
+    pieces: Callable[[Asked], Iterable[Piece]]
+    sentences: Callable[[list[Record]], list[str]]
+
+
+def find_names(wanted: list[str]) -> list[str]:
+    """The checks of these names, or all."""
+    unknown = [name for name in wanted if name not in CHECKS]
+    if unknown:
+        raise SettingsError(f"there is no check {unknown[0]!r}; choose one of {', '.join(CHECKS)}")
+    return [name for name in CHECKS if not wanted or name in wanted]
+
+
+def find_check(name: str) -> Check:
+    """The check of that name."""
+    module = importlib.import_module(f"benchmarks.checks.{name}")
+    return Check(module.pieces, module.sentences)

@@ -1,0 +1,100 @@
+"""What makes all records, in order: a line a part, each at most ten minutes on an H200 or on two cores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+__all__ = ["PARTS", "Part"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """One call of ``python -m benchmarks``, which skips what it finds measured."""
+
+    call: str
+    minutes: float
+    """An estimate, for want of records."""
+    records: str = ""
+    """Whose seconds say how long it takes: ``FOLDER/GROUP:NAME,NAME`` or ``FOLDER/GROUP:NAME@SEED,…``, with
+    wildcards as in a shell; several are separated by blanks."""
+
+
+_ALL_SEEDS = ("sghmc",)
+_FIRST = ("cyclical-sghmc", "sgld", "ensemble")
+_SECOND = ("sghmc-variant-2", "swag", "variational")
+
+
+def _panel(inliers: str, posteriors: tuple[str, ...], minutes: float, seeds: str = "0") -> Part:
+    call = f"panel --device cuda --inliers {inliers} --seeds {seeds}"
+    names = ",".join(f"{name}@{seed}" for name in posteriors for seed in seeds.split(","))
+    group = inliers + "-*" if inliers.endswith("heldout") else inliers
+    return Part(
+        " ".join([call, *(f"--posterior {name}" for name in posteriors)]),
+        minutes,
+        f"panel/{group}:{names}",
+    )
+
+
+def _speed(device: str, minutes: float, *parts: str) -> Part:
+    call = " ".join([f"speed --device {device}", *(f"--only {part}" for part in parts)])
+    return Part(call, minutes, f"speed/{device}:{','.join(parts)}")
+
+
+PARTS: Mapping[str, tuple[Part, ...]] = {
+    "gpu": (
+        _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
+        _speed("cuda", 6, "whole-table"),
+        *(Part(f"paper --device cuda --seeds {n}", 6, "speed/cuda:whole-table") for n in (0, 1, 2)),
+        Part("paper --device cuda --latent --seeds 0,1,2", 6, "paper/latent:*"),
+        _panel("fashion-mnist", _ALL_SEEDS, 6, seeds="0,1,2"),
+        _panel("mnist", _ALL_SEEDS, 3, seeds="0,1,2"),
+        _panel("svhn", _ALL_SEEDS, 5, seeds="0,1,2"),
+        _panel("cifar10", _ALL_SEEDS, 4, seeds="0,1,2"),
+        _panel("fashion-mnist-heldout", _ALL_SEEDS, 9, seeds="0,1,2"),
+        _panel("fashion-mnist", _FIRST, 3),
+        _panel("fashion-mnist", _SECOND, 6),
+        _panel("mnist", (*_FIRST, *_SECOND), 3),
+        _panel("svhn", _FIRST, 4),
+        _panel("svhn", _SECOND, 7),
+        _panel("cifar10", _FIRST, 4),
+        _panel("cifar10", _SECOND, 5),
+        _panel("fashion-mnist-heldout", _FIRST, 6),
+        _panel("fashion-mnist-heldout", _SECOND, 7),
+        Part("panel --device cuda --select", 7, "panel/selection-*:sghmc@0"),
+        Part("panel --device cuda --ablate", 10),  # its records share runs, whose seconds each of them has
+    ),
+    "cpu": (
+        _speed("cpu", 6, "training", "decoding", "accuracy", "trajectory"),
+        _speed("cpu", 7, "single", "growth", "rivals", "startup", "beside-others", "same-bits"),
+        *(
+            Part(
+                f"panel --baselines --seeds {seed} --inliers {name}",
+                minutes,
+                f"panel/{group}:baseline/*@{seed}",
+            )
+            for seed in (0, 1, 2)
+            for name, group, minutes in (
+                ("fashion-mnist", "fashion-mnist", 2),
+                ("mnist", "mnist", 2),
+                ("svhn", "svhn", 3),
+                ("cifar10", "cifar10", 3),
+                ("fashion-mnist-heldout", "fashion-mnist-heldout-*", 3),
+            )
+        ),
+        *(Part(f"paper --baselines --seeds {seed}", 6, f"paper/*:baseline/*@{seed}") for seed in (0, 1, 2)),
+        Part("guarantees", 3, "guarantees/guarantees:*"),
+        Part("service", 5, "service/service:*"),
+        Part("checks --only demo", 2, "checks/demo:*"),
+        *(Part(f"checks --only fused --seeds {n}", 3, f"checks/fused:*@{n}") for n in (0, 1, 2)),
+        Part("checks --only memory", 8),  # its record is of four times the images
+        Part("checks --only proposals", 6, "checks/proposals:*"),
+        Part("checks --only streaming", 5, "checks/streaming:*"),
+        *(
+            Part(f"checks --only tables --seeds {n} --workers 2", 8, f"checks/tables:*@{n}")
+            for n in (0, 1, 2)
+        ),
+        Part("checks --only fuzz", 3, "checks/fuzz:*"),
+    ),
+}
+"""By machine; each list is run from its beginning to its end."""

@@ -1,0 +1,146 @@
+"""Numbers and tables of the panel that documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks.decimals import short
+from benchmarks.filling.registry import Number, Table
+from benchmarks.panel.rows import Row
+from benchmarks.panel.summary import Pair, pairs
+from benchmarks.panel.tasks import all_rows
+from benchmarks.records import Records
+
+__all__ = ["NUMBERS", "TABLES"]
+
+METHODS: Mapping[str, Callable[[Row], bool]] = {
+    "dissensus": lambda row: row.recommended,
+    "no-model": lambda row: (row.posterior, row.score) == ("sghmc", "fused-images"),
+    "neighbours": lambda row: row.score == "nearest-neighbour",
+    **{
+        name: lambda row, score=score: (row.posterior, row.score) == ("sghmc", score)  # type: ignore[misc]
+        for name, score in (("ess", "ess"), ("kl", "kl"), ("likelihood", "mean-ll"))
+    },
+}
+SHOWN = {
+    "fashion-mnist → mnist": "Fashion-MNIST → MNIST",
+    "fashion-mnist → kmnist": "Fashion-MNIST → KMNIST",
+    "mnist → fashion-mnist": "MNIST → Fashion-MNIST",
+    "svhn → cifar10": "SVHN → CIFAR10",
+    "cifar10 → svhn": "CIFAR10 → SVHN",
+    "fashion-mnist-heldout → held-out classes": "Fashion-MNIST → held-out classes",
+}
+"""The pairs that the README shows."""
+SVHN = "svhn"
+POSTERIORS = ("sghmc", "sghmc-variant-2", "cyclical-sghmc", "sgld", "ensemble", "swag", "variational")
+COMPARED = (
+    "fashion-mnist → mnist",
+    "svhn → cifar10",
+    "cifar10 → svhn",
+    "fashion-mnist-heldout → held-out classes",
+)
+POSTERIOR_HEAD = (
+    "| | Fashion → MNIST | SVHN → CIFAR-10 (BH power) | CIFAR-10 → SVHN | held-out classes "
+    "| mean of {pairs} pairs | worst far "
+    "| ESS: Fashion → MNIST, SVHN → CIFAR-10, held-out | `whitened`: the same |"
+)
+
+
+@lru_cache(maxsize=1)
+def _rows(results: Path, _: tuple[int, ...]) -> list[Row]:
+    return list(all_rows(Records(results / "panel")))
+
+
+def _pairs(results: Path, method: str, *, grouped: bool = True) -> list[Pair]:
+    # The records take a moment to read: only once, unless a file has changed.
+    changed = tuple(path.stat().st_mtime_ns for path in sorted((results / "panel").glob("*.jsonl")))
+    return pairs([row for row in _rows(results, changed) if METHODS[method](row)], grouped=grouped)
+
+
+def _of_pair(results: Path, method: str, title: str, column: str) -> float:
+    return float(next(getattr(pair, column) for pair in _pairs(results, method) if pair.title == title))
+
+
+def _false(results: Path, choose: Callable[[list[float]], float], *, svhn: bool) -> float:
+    """Of the realised shares of false discoveries, wherever anything is found."""
+    own = [
+        pair for pair in _pairs(results, "dissensus") if (pair.inliers == SVHN) is svhn and pair.bh_false > 0
+    ]
+    return choose([pair.bh_false for pair in own])
+
+
+def _worst_far(results: Path, method: str) -> float:
+    return min(pair.auroc for pair in _pairs(results, method) if pair.kind == "far")
+
+
+def _beside(results: Path) -> str:
+    """As in ``.986 · .79 (.17)``: AUROC, power, and the realised share of false discoveries."""
+    methods = ("dissensus", "no-model", "neighbours")
+    found = {name: {pair.title: [pair] for pair in _pairs(results, name)} for name in methods}
+    every = {name: _pairs(results, name, grouped=False) for name in methods}
+    assert len({len(own) for own in every.values()}) == 1, "they were measured on different pairs"
+    lines = ["| learnt → asked about | dissensus | no model | neighbours |", "|---|---|---|---|"]
+    lines += [_line(shown, [found[name][title] for name in methods]) for title, shown in SHOWN.items()]
+    count = len(every["dissensus"])
+    return "\n".join([*lines, _line(f"mean of all {count} pairs", [every[name] for name in methods])])
+
+
+def _line(shown: str, cells: list[list[Pair]]) -> str:
+    words = []
+    for own in cells:
+        power, false = (fmean(getattr(pair, name) for pair in own) for name in ("bh_power", "bh_false"))
+        words.append(f"{short(fmean(pair.auroc for pair in own))} · {_two(power)} ({_two(false)})")
+    return f"| {' | '.join([shown, *words])} |"
+
+
+def _posteriors(results: Path) -> str:
+    """Every posterior with one seed: AUROC of ``fused``, and of scores that depend on the posterior most."""
+    every = [row for row in all_rows(Records(results / "panel")) if row.seed == 0]
+    lines = []
+    for name in POSTERIORS:
+        rows = [row for row in every if row.posterior == name]
+        found = {(pair.score, pair.title): pair for pair in pairs(rows, grouped=True)}
+        own = pairs(row for row in rows if row.score == "fused")
+        first, second, third, held_out = (found["fused", title] for title in COMPARED)
+        others = (
+            ", ".join(short(found[score, COMPARED[place]].auroc) for place in (0, 1, 3))
+            for score in ("ess", "whitened")
+        )
+        cells = (
+            name,
+            short(first.auroc),
+            f"{short(second.auroc)} ({short(second.bh_power)})",
+            short(third.auroc),
+            short(held_out.auroc),
+            short(fmean(pair.auroc for pair in own)),
+            short(min(pair.auroc for pair in own if pair.kind == "far")),
+            *others,
+        )
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([POSTERIOR_HEAD.format(pairs=len(own)), "|---" * 9 + "|", *lines])
+
+
+def _two(share: float) -> str:
+    return f"{share:.2f}".removeprefix("0")
+
+
+NUMBERS: Mapping[str, Number] = {
+    **{
+        f"{title.replace(' → ', '-to-').replace(' ', '-')}.{method}.{name}": partial(
+            _of_pair, method=method, title=title, column=column
+        )
+        for title in SHOWN
+        for method in METHODS
+        for name, column in (("auroc", "auroc"), ("power", "bh_power"), ("false", "bh_false"))
+    },
+    **{f"worst-far.{method}": partial(_worst_far, method=method) for method in METHODS},
+    "svhn.false.least": partial(_false, choose=min, svhn=True),
+    "svhn.false.most": partial(_false, choose=max, svhn=True),
+    "others.false.most": partial(_false, choose=max, svhn=False),
+    "far-pairs": lambda results: sum(pair.kind == "far" for pair in _pairs(results, "dissensus")),
+    "pairs": lambda results: len(_pairs(results, "dissensus", grouped=False)),
+}
+TABLES: Mapping[str, Table] = {"beside": _beside, "posteriors": _posteriors}

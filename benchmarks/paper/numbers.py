@@ -1,0 +1,88 @@
+"""Numbers of the paper's table, as measured here, that documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from statistics import fmean, stdev
+
+from benchmarks.decimals import short
+from benchmarks.filling.registry import Number, Table
+from benchmarks.paper.methods import METHODS
+from benchmarks.paper.published import COLUMNS, PUBLISHED
+from benchmarks.paper.table import table_rows
+from benchmarks.records import Records
+
+__all__ = ["NUMBERS", "TABLES"]
+
+PRESET = "converged"
+FIRST = "fashion-mnist-vs-mnist"
+SHOWN = (
+    *((method, preset) for preset in ("converged", "as-published") for method in ("BVAE1", "BVAE2")),
+    *((method, "converged") for method in ("LL", "LLR", "TT", "WAIC")),
+)
+"""Methods and presets in the table of the documents."""
+LATENT = ("BVAE1", "Annulus", "qz")
+OVER_SEEDS: Mapping[str, Callable[[Sequence[float]], float]] = {"auroc": fmean, "spread": stdev}
+
+
+def _of_method(results: Path, tell: Callable[[Sequence[float]], float], benchmark: str, method: str) -> float:
+    found = table_rows(Records(results / "paper"))[benchmark, PRESET, method]
+    return tell([row["auroc"] for row in found.values()])
+
+
+def _of_score(
+    results: Path, tell: Callable[[Sequence[float]], float], group: str, name: str, score: str
+) -> float:
+    """Of a score that is not the method's own, of the same draws."""
+    records = [each for each in Records(results / "paper").read(group) if each.name == name]
+    return tell([row["auroc"] for record in records for row in record.rows if row["score"] == score])
+
+
+def _published(_: Path, benchmark: str, method: str) -> float:
+    return PUBLISHED[benchmark, method].auroc
+
+
+def _table(results: Path) -> str:
+    """AUROC of every method over seeds, and the paper's; the samplers with both presets."""
+    found = table_rows(Records(results / "paper"))
+    lines = [f"| | {' | '.join(COLUMNS.values())} |", "|---" * (1 + len(COLUMNS)) + "|"]
+    for method, preset in SHOWN:
+        sampled = method.startswith("BVAE")
+        cells = [f"{METHODS[method].label}{f', `{preset}`' if sampled else ''}"]
+        for benchmark in COLUMNS:
+            areas = [row["auroc"] for row in found[benchmark, preset, method].values()]
+            published = short(PUBLISHED[benchmark, method].auroc)
+            cells.append(f"{short(fmean(areas))} ± {short(stdev(areas))} ({published})")
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+NUMBERS: Mapping[str, Number] = {
+    **{
+        f"{benchmark}.{method}.{name}": partial(_of_method, tell=tell, benchmark=benchmark, method=method)
+        for benchmark in COLUMNS
+        for method in METHODS
+        for name, tell in OVER_SEEDS.items()
+    },
+    **{
+        f"{benchmark}.{method}.published": partial(_published, benchmark=benchmark, method=method)
+        for benchmark in COLUMNS
+        for method in METHODS
+    },
+    **{
+        f"{FIRST}.{method}.{score}.{name}": partial(
+            _of_score, tell=tell, group=FIRST, name=f"{PRESET}/{method}", score=score
+        )
+        for method in ("BVAE1", "BVAE2")
+        for score in ("kl", "std")
+        for name, tell in OVER_SEEDS.items()
+    },
+    **{
+        f"latent.{score}.{name}": partial(_of_score, tell=tell, group="latent", name=PRESET, score=score)
+        for score in LATENT
+        for name, tell in OVER_SEEDS.items()
+    },
+}
+TABLES: Mapping[str, Table] = {"auroc": _table}

@@ -1,0 +1,127 @@
+"""Numbers of speed that documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from benchmarks.filling.registry import Number, Table
+from benchmarks.records import Record, Records
+from benchmarks.speed.table import markdown
+
+__all__ = ["NUMBERS", "TABLES"]
+
+PLAIN, GOAL = "straightforward PyTorch", "goal"
+EPOCH, STEP = "training with all that an epoch brings: ", "training step of a chain: "
+DENSE, NLL = "training, dense VAE, batch 256, ", "likelihoods, dense VAE, one draw, K = "
+
+COMPARED: Mapping[str, tuple[str, str, str, str]] = {
+    "cuda.step": ("cuda", "training", f"{STEP}the paper's conv VAE, batch 256, 8 chains", PLAIN),
+    "cuda.decodings": ("cuda", "decoding", "decodings a second, conv VAE, K = 32", PLAIN),
+    "cuda.compiled": ("cuda", "decoding", "decodings a second, conv VAE, K = 32, compiled", PLAIN),
+    "cuda.table-row": (
+        "cuda",
+        "table-row",
+        "table 1, fashion-mnist-vs-mnist, all six methods, one seed",
+        GOAL,
+    ),
+    "cuda.whole-table": ("cuda", "whole-table", "the whole of table 1, both presets, one seed", GOAL),
+    "cpu.paper-network.1": ("cpu", "training", f"{EPOCH}the paper's conv VAE, batch 256, 1 chain", PLAIN),
+    "cpu.paper-network.2": ("cpu", "training", f"{EPOCH}the paper's conv VAE, batch 256, 2 chains", PLAIN),
+    "cpu.default-network.1": ("cpu", "training", f"{EPOCH}the default conv VAE, batch 256, 1 chain", PLAIN),
+    "cpu.default-network.2": ("cpu", "training", f"{EPOCH}the default conv VAE, batch 256, 2 chains", PLAIN),
+    "cpu.adam.pyod": ("cpu", "rivals", f"{DENSE}by Adam", "PyOD's VAE"),
+    "cpu.adam.pythae": ("cpu", "rivals", f"{DENSE}by Adam", "pythae's VAE"),
+    "cpu.sampled.1": ("cpu", "rivals", f"{DENSE}1 chain", "PyOD's VAE"),
+    "cpu.sampled.2": ("cpu", "rivals", f"{DENSE}2 chains", "PyOD's VAE"),
+    "cpu.decodings": ("cpu", "decoding", "decodings a second, conv VAE, K = 16", PLAIN),
+    "cpu.batch": ("cpu", "single", "a batch of 128 images, default detector", PLAIN),
+    "cpu.one-image": ("cpu", "single", "one image, default detector, loaded", GOAL),
+    "cpu.help": ("cpu", "startup", "dissensus --help", GOAL),
+    **{f"cpu.nll.{K}": ("cpu", "rivals", f"{NLL}{K}", "pythae's get_nll") for K in (8, 16, 32)},
+    **{
+        f"cpu.nll-of-no-more.{K}": ("cpu", "rivals", f"{NLL}{K}", f"pythae's get_nll, batch_size={K}")
+        for K in (8, 16, 32)
+    },
+}
+"""A line of the table by device, part, what was measured and what it was compared with."""
+SIDES = ("ours", "other", "ratio")
+DEVICES = ("cpu", "cuda")
+
+
+def _record(results: Path, device: str, part: str) -> Record:
+    return next(record for record in Records(results / "speed").read(device) if record.name == part)
+
+
+def _compared(results: Path, *, device: str, part: str, name: str, other: str, side: str) -> float:
+    rows = _record(results, device, part).rows
+    return float(next(row for row in rows if (row["name"], row["other_name"]) == (name, other))[side])
+
+
+def _about(results: Path, *, device: str, part: str, tell: Callable[[Mapping[str, Any]], float]) -> float:
+    return tell(_record(results, device, part).about)
+
+
+def _slope(axis: str, about: Mapping[str, Any]) -> float:
+    return float(about["axes"][axis]["time_slope"])
+
+
+def _bytes_an_input(about: Mapping[str, Any]) -> float:
+    first, *_, last = about["axes"]["N"]["points"]
+    return float((last["peak_bytes"] - first["peak_bytes"]) / (last["N"] - first["N"]))
+
+
+def _largest_difference(about: Mapping[str, Any]) -> float:
+    return max(float(one["largest_difference"]) for one in about["differences"] if one["path"] == "default")
+
+
+def _decoder_alone(K: int, about: Mapping[str, Any]) -> float:
+    return next(float(one["images_per_second"]) for one in about["decoder_alone"] if one["samples"] == K)
+
+
+def _same_bits(kind: str, column: str, about: Mapping[str, Any]) -> float:
+    return next(float(one[column]) for one in about["measured"] if one["input"] == kind)
+
+
+def _table(results: Path) -> str:
+    return markdown([record for _, record in Records(results / "speed").all()])
+
+
+NUMBERS: Mapping[str, Number] = {
+    **{
+        f"{name}.{side}": partial(_compared, device=device, part=part, name=what, other=other, side=side)
+        for name, (device, part, what, other) in COMPARED.items()
+        for side in SIDES
+    },
+    **{
+        f"{device}.slope.{axis}": partial(_about, device=device, part="growth", tell=partial(_slope, axis))
+        for device in DEVICES
+        for axis in "NMK"
+    },
+    **{
+        f"{device}.largest-difference": partial(
+            _about, device=device, part="accuracy", tell=_largest_difference
+        )
+        for device in DEVICES
+    },
+    "cuda.bytes-an-input": partial(_about, device="cuda", part="growth", tell=_bytes_an_input),
+    **{
+        f"cpu.decoder-alone.{K}": partial(
+            _about, device="cpu", part="rivals", tell=partial(_decoder_alone, K)
+        )
+        for K in (16, 32)
+    },
+    **{
+        f"cpu.{name}.{kind}": partial(
+            _about, device="cpu", part="same-bits", tell=partial(_same_bits, kind, column)
+        )
+        for name, column in (("padded", "padded_over_unpadded"), ("one-a-call", "one_a_call_over_tiles"))
+        for kind in ("row", "picture")
+    },
+    "cuda.decodings.millions": lambda results: NUMBERS["cuda.decodings.ours"](results) / 1e6,
+    "cuda.compiled.millions": lambda results: NUMBERS["cuda.compiled.ours"](results) / 1e6,
+    "cuda.decodings.other-millions": lambda results: NUMBERS["cuda.decodings.other"](results) / 1e6,
+}
+TABLES: Mapping[str, Table] = {"all": _table}

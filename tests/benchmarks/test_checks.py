@@ -1,0 +1,139 @@
+"""Checks: measured once, found by name, put into words from their records alone."""
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from benchmarks.__main__ import app
+from benchmarks.checks import demo, fused, proposals, streaming, tables
+from benchmarks.checks.asked import Asked
+from benchmarks.checks.registry import CHECKS, find_check, find_names
+from benchmarks.pieces import Found, Piece
+from benchmarks.records import Record, Records
+from dissensus.errors import SettingsError
+from dissensus.inputs import load_sample
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["checks", *map(str, arguments)])
+
+
+@pytest.fixture
+def a_table(tmp_path):
+    folder = tmp_path / "tables"
+    folder.mkdir()
+    random = np.random.default_rng(0)
+    rows = np.concatenate([random.normal(size=(60, 2)), random.normal(size=(10, 2)) + 9])
+    np.savez(folder / "made-up.npz", X=rows, y=np.repeat([0, 1], [60, 10]))
+    return folder
+
+
+@pytest.mark.parametrize("name", CHECKS)
+def test_every_name_is_a_check(name, a_table):
+    check = find_check(name)
+    pieces = list(check.pieces(Asked(seeds=(0, 1), tables=a_table)))
+    assert pieces
+    assert {piece.group for piece in pieces} == {name}
+    quick = list(check.pieces(Asked(seeds=(0, 1), tables=a_table, quick=True)))
+    assert len(quick) == len(pieces)
+
+
+def test_names():
+    assert find_names([]) == list(CHECKS)
+    assert find_names(["fuzz", "demo"]) == ["demo", "fuzz"]
+    with pytest.raises(SettingsError, match="no check 'x'; choose one of demo"):
+        find_names(["x"])
+    assert "streaming: time and memory" in run("--list").stdout
+
+
+def test_a_folder_without_tables_is_refused(tmp_path):
+    answer = run("--only", "tables", "--tables", tmp_path, "--output", tmp_path / "out")
+    assert answer.exit_code == 2
+    assert not (tmp_path / "out" / "tables.jsonl").exists()
+
+
+def test_a_table_is_fitted_beside_its_neighbours(a_table, monkeypatch):
+    monkeypatch.setattr(tables, "BayesianVAE", lambda **given: quick_detector(**given))
+    row = tables._fitted(a_table / "made-up.npz", 0)
+    assert (row["set"], row["rows"], row["columns"]) == ("made-up", 30, 2)
+    assert row["neighbours"] == 1.0
+    assert 0 <= row["fused"] <= 1
+    monkeypatch.setattr(tables, "BayesianVAE", lambda **_: None)
+    assert tables._fitted(a_table / "made-up.npz", 0)["error"].startswith("AttributeError")
+
+
+def quick_detector(**given):
+    from dissensus import BayesianVAE
+
+    return BayesianVAE(**given, epochs=2, draws=2, samples=1)
+
+
+def test_both_proposals_are_measured_on_the_same_draws(monkeypatch):
+    train, test = load_sample()
+    monkeypatch.setattr(proposals, "load_dataset", lambda _, part: train if part == "train" else test)
+    monkeypatch.setattr(proposals, "PAIRS", (("clothes", "clothes"),))
+    (piece,) = proposals.pieces(Asked(quick=True))
+    own, pooled = piece.measure(lambda _: None).rows
+    assert (own["proposal"], pooled["proposal"]) == ("own", "pooled")
+    assert own["error"] != pooled["error"]
+    assert own["ess"] == own["kl"] == own["std"] == 0.5  # of pictures and themselves
+
+
+def test_what_was_measured_is_not_measured_again_and_findings_fail(tmp_path, monkeypatch):
+    calls = []
+
+    def measure(_):
+        calls.append(0)
+        return Found(
+            [{"error": 1, "result": 0}], {"findings": [{"case": 7, "kind": "k", "found": "a crash"}]}
+        )
+
+    piece = Piece("fuzz", "mutations", {"cases": 1}, measure)
+    monkeypatch.setattr("benchmarks.checks.fuzz.pieces", lambda _: [piece])
+    answers = [run("--only", "fuzz", "--output", tmp_path) for _ in range(2)]
+    assert len(calls) == 1
+    assert [answer.exit_code for answer in answers] == [3, 3]
+    assert "Case 7, k: a crash" in answers[0].stdout
+    printed = run("--only", "fuzz", "--output", tmp_path, "--table")
+    assert printed.exit_code == 0
+    assert printed.stdout == answers[0].stdout
+    (record,) = Records(tmp_path).read("fuzz")
+    assert record.seconds["all"] >= 0
+
+
+def test_means_are_over_seeds_and_sets():
+    rows = [
+        {"inputs": kind, "statistic": "kl", "auroc": area, "flagged": 0.0}
+        for kind, area in (("inliers", None), ("digits", 0.9), ("noise", 0.5))
+    ]
+    again = [dict(row, auroc=row["auroc"] and row["auroc"] + 0.1) for row in rows]
+    records = [Record("clothes", seed, {}, own, {}) for seed, own in enumerate((rows, again))]
+    assert fused.mean_auroc(records, "kl") == pytest.approx(0.75)
+    assert fused.worst_auroc(records, "kl") == pytest.approx(0.55)
+    sets = [
+        {"set": "a", "columns": 3, "fused": 0.5, "error": None},
+        {"set": "b", "columns": 4, "fused": None, "error": "an error"},
+        {"set": "c", "columns": 512, "fused": 0.9, "error": None},
+    ]
+    records = [Record("sets", 0, {}, sets, {})]
+    assert tables.mean_auroc(records, "tables", "fused") == 0.5
+    assert tables.mean_auroc(records, "embeddings", "fused") == 0.9
+
+
+def test_the_demo_in_words():
+    about = {"gate": {"statistic": "fused"}, "inliers": {"flagged": 10, "count": 300}}
+    rows = [
+        {"outliers": kind, "score": score, "auroc": area}
+        for kind, score, area in (("digits", "fused", 1.0), ("flipped", "fused", 0.8), ("flipped", "kl", 0.1))
+    ]
+    (said,) = demo.sentences([Record("d", 0, {}, rows, {"fitting": 71.6}, about)])
+    assert (
+        said == "Demo: fitted in 72 s; 10 of 300 unseen clothes were flagged; AUROC 0.800 (flipped) to 1.000."
+    )
+
+
+def test_images_to_stream_are_all_different(tmp_path):
+    streaming.write_images(tmp_path / "images.npy", 50, np.zeros((3, 28, 28), np.uint8))
+    images = np.load(tmp_path / "images.npy")
+    assert images.shape == (50, 28, 28)
+    assert len(np.unique(images.reshape(50, -1), axis=0)) == 50
