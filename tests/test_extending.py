@@ -118,6 +118,31 @@ def test_a_posterior_is_one_file_and_one_line(tmp_path):
     assert run(["-c", script], path=[source], folder=tmp_path) == "2\n"
 
 
+def test_an_embedder_needs_no_line(tmp_path):
+    file, use, _ = python_of("An embedder")
+    (tmp_path / "my_embedder.py").write_text(file, "utf-8")
+    np.save(tmp_path / "pictures.npy", np.random.default_rng(0).integers(0, 256, (60, 8, 8), np.uint8))
+    quick = "epochs=2, draws=2, false_alarm_rate=0.5, device='cpu'"
+    small = use.replace("parts=4)).fit", f"parts=4), {quick}).fit")
+    assert small != use
+    script = f"import numpy as np\nX = np.load('pictures.npy')\n{small}\nprint(gate.embed.parts)"
+    assert run(["-c", script], path=[ROOT / "src", tmp_path], folder=tmp_path) == "4\n"
+
+
+def test_an_embedder_by_name_is_one_file_and_one_line(tmp_path):
+    file, _, line = python_of("An embedder")
+    source = with_line(tmp_path, "inputs/embedders/registry.py", line)
+    (source / "dissensus/inputs/embedders/coarse.py").write_text(file, "utf-8")
+    np.save(tmp_path / "pictures.npy", np.random.default_rng(0).integers(0, 256, (60, 8, 8), np.uint8))
+    command = (
+        "import sys\nfrom dissensus.cli import app\n"
+        "for line in sys.argv[1:]:\n    app(line.split(), standalone_mode=False)"
+    )
+    fit = " ".join(["fit pictures.npy -o gate --embed coarse --quiet", *QUICK])
+    said = run(["-c", command, fit, "inspect gate"], path=[source], folder=tmp_path)  # its name is enough
+    assert "embeds them by coarse" in " ".join(said.split())
+
+
 def test_a_dataset_is_one_file_and_one_line(tmp_path):
     file, line = python_of("A dataset")
     source = with_line(tmp_path, "inputs/datasets/__init__.py", line)

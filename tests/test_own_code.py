@@ -59,7 +59,7 @@ def test_the_current_folder_shadows_nothing(module):
         ("kl", r"--score takes package:Class, as in my_module:MyScore, not 'kl'"),
         ("os.system('x'):y", "takes package:Class"),
         ("no_such_module_here:Own", "there is no module 'no_such_module_here' here; install it, or give"),
-        ("wrong_names:Nothing", "'Nothing'; check the name of the class"),
+        ("wrong_names:Nothing", "'Nothing'; check the name"),
         ("wrong_names:Not", r"is no Score: it must be a class that inherits from dissensus\.scores\.Score"),
         ("broken:Own", r"broken:Own cannot be imported \(ZeroDivisionError: division by zero\)"),
         ("needs_more:Own", "there is no module 'nothing_like_it' here"),

@@ -78,6 +78,29 @@ def _proposal(results: Path, pair: str, proposal: str, column: str) -> float:
     return next(float(row[column]) for row in record.rows if row["proposal"] == proposal)
 
 
+def _shift(results: Path, name: str, column: str, where: Mapping[str, float]) -> float:
+    """The number of this column in the row that has these others."""
+    record = next(record for record in _read(results, "shift") if record.name == name)
+    return next(float(row[column]) for row in record.rows if where.items() <= row.items())
+
+
+def _delay_table(results: Path) -> str:
+    lines = [
+        "| calibration inputs | move | on average (default) | with 95% confidence |",
+        "|---|---|---|---|",
+    ]
+    for calibration, move in ((1000, 1), (1000, 0.5), (100, 1), (100, 0.5)):
+        cells = []
+        for confidence in (0, 0.95):
+            where = {"calibration": calibration, "move": move, "confidence": confidence}
+            tell = partial(_shift, results, "delay of drift alarms", where=where)
+            missed = tell(column="not_seen")
+            rest = f"; {missed:.0%} are not seen within 600" if missed >= 0.005 else ""
+            cells.append(f"{tell(column='median_delay'):g}{rest}")
+        lines.append(f"| {calibration:,} | {move:g} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def _sets(results: Path, kind: str) -> float:
     return len({row["set"] for row in tables.of_kind(_read(results, "tables"), kind)})
 
@@ -112,6 +135,27 @@ NUMBERS: Mapping[str, Number] = {
         for column in ("ess", "kl", "error")
     },
     **{
+        f"shift.seen.{recent}": partial(
+            _shift, name="checks that see a shift", column="seen", where={"recent": recent}
+        )
+        for recent in (50, 200, 1000)
+    },
+    **{
+        f"shift.rate.{way}": partial(_shift, name="normal inputs flagged at 10%", column=way, where={})
+        for way in ("plain", "weighted", "fixed", "adaptive")
+    },
+    **{
+        f"shift.alarms.{size}.{confidence:g}.{column}": partial(
+            _shift,
+            name="false drift alarms",
+            column=column,
+            where={"calibration": size, "confidence": confidence},
+        )
+        for size in (100, 1000)
+        for confidence in (0, 0.95)
+        for column in ("mean", "sets_above", "worst")
+    },
+    **{
         f"streaming.{run}.{column}": partial(_streamed, run=run, column=column)
         for run in ("few", "all")
         for column in ("images", "input_megabytes", "peak_megabytes")
@@ -124,4 +168,4 @@ NUMBERS: Mapping[str, Number] = {
     "tables.sets": partial(_sets, kind="tables"),
     "tables.all-sets": lambda results: sum(_sets(results, kind) for kind in tables.KINDS),
 }
-TABLES: Mapping[str, Table] = {"demo": _demo_table}
+TABLES: Mapping[str, Table] = {"demo": _demo_table, "shift.delays": _delay_table}

@@ -94,6 +94,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             Part(f"checks --only tables --seeds {n} --workers 2", 8, f"checks/tables:*@{n}")
             for n in (0, 1, 2)
         ),
+        Part("checks --only shift", 3, "checks/shift:*"),
         Part("checks --only fuzz", 3, "checks/fuzz:*"),
     ),
 }

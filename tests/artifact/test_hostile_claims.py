@@ -2,6 +2,8 @@
 
 import hashlib
 import json
+import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,6 +11,7 @@ from safetensors.numpy import load_file, save_file
 
 from dissensus import BayesianVAE
 from dissensus.errors import ArtifactError, DataError
+from dissensus.inputs.embedders.functions import FunctionEmbedder
 
 
 def signed(folder, *, model=None, settings=None, arrays=None, **others):
@@ -215,3 +218,54 @@ def test_a_table_without_rows_is_refused(table_gate, tmp_path):
     (tmp_path / "empty.csv").write_text("size,colour\n", "utf-8")
     with pytest.raises(DataError, match=r"empty\.csv holds no rows"):
         table_gate.decide(tmp_path / "empty.csv")
+
+
+def means(batch):
+    """An embedder of rows."""
+    return np.stack([batch.mean(axis=1), batch.std(axis=1)], axis=1)
+
+
+@pytest.fixture(scope="module")
+def embedded_gate(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("embedded") / "gate"
+    quick = {"epochs": 2, "draws": 2, "samples": 2, "widths": (4,), "latent_size": 1, "false_alarm_rate": 0.5}
+    rows = np.random.default_rng(0).normal(size=(60, 4))
+    BayesianVAE(embed=means, statistic="std", device="cpu", **quick).fit(rows).save(folder)
+    return folder
+
+
+NAMED = f"{means.__module__}:means"
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (
+            {"embedder": {"embedder": NAMED, "config": {}, "sha256": "0" * 64}},
+            "had weights of SHA-256 000000",
+        ),
+        ({"embedder": {"embedder": "os:system", "config": {}, "sha256": None}}, "its embedder is os:system"),
+        ({"embedder": {"embedder": NAMED, "config": {}}}, "its embedder lacks 'sha256'"),
+        (
+            {"embedder": {"embedder": NAMED, "config": {"a": 1}, "sha256": None}},
+            "its embedder in config.json",
+        ),
+        ({"embedder": None}, "its embedder is no mapping"),
+        ({"input": {"kind": "vectors", "shape": [2**40], "accepts": {}}}, "more than 16777216 numbers"),
+        ({"input": {"kind": "vectors", "shape": [], "accepts": {}}}, "a kind that no embedder takes"),
+        ({"input": {"kind": "table", "shape": [], "accepts": {}}, "table": None}, "is no whole detector"),
+        ({"input": {"kind": "images", "shape": [4], "accepts": {}}}, "a kind that no embedder takes"),
+    ],
+)
+def test_a_false_claim_about_an_embedder_is_refused(embedded_gate, tmp_path, change, message):
+    folder = shutil.copytree(embedded_gate, tmp_path / "gate")
+    signed(folder, **change)
+    with pytest.raises(ArtifactError, match=message):
+        BayesianVAE.load(folder, device="cpu", embed=means)
+
+
+def test_an_embedder_that_gives_another_number_of_columns_is_refused_when_asked(embedded_gate):
+    gate = BayesianVAE.load(embedded_gate, device="cpu", embed=means)
+    wider = replace(gate.learnt_.preprocessor, embedder=FunctionEmbedder(lambda batch: batch))
+    with pytest.raises(DataError, match="gives 4 numbers, and gave 2 when the detector was fitted"):
+        wider.transform(np.zeros((3, 4)))

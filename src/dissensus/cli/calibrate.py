@@ -16,6 +16,7 @@ from dissensus.cli.options import (
     Gate,
     Inputs,
     Json,
+    OwnEmbedder,
     OwnModel,
     OwnObservation,
     OwnScore,
@@ -42,6 +43,7 @@ def calibrate(
     score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
+    embed: OwnEmbedder = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -56,7 +58,7 @@ def calibrate(
     from dissensus.detector import Detector
 
     with claim_output(target), warnings_as_messages(), speaking_of(data):
-        detector = Detector.load(gate, device=device, **own_code(score, model, observation))
+        detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
         if false_alarm_rate is not None:
             detector.set_params(false_alarm_rate=false_alarm_rate)
         with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from dissensus.models import ObservationModel
     from dissensus.scores import Score
 
-__all__ = ["chosen_detector", "chosen_score"]
+__all__ = ["chosen_detector", "chosen_embedder", "chosen_score"]
 
 T = TypeVar("T")
 VAE = "vae"
@@ -52,6 +52,18 @@ def chosen_score(name: str) -> str | Score:
 
     [own] = import_own(scores=[name])["statistic"]
     return _made(own, f"--score {name}")
+
+
+def chosen_embedder(name: str | None) -> Any:
+    """What ``embed=`` takes: a file, the name of an embedder of the package, or what a person named."""
+    from dissensus.detector.own_names import import_embedder
+    from dissensus.inputs import check_embedder
+
+    found = None if name is None else import_embedder(name)
+    if isinstance(found, type):
+        found = _made(found, f"--embed {name}")
+    check_embedder(found)  # refused here, if it is none, before the data is read
+    return found
 
 
 def _observation(name: str) -> str | ObservationModel:

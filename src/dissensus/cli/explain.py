@@ -16,6 +16,7 @@ from dissensus.cli.options import (
     Gate,
     IdColumn,
     Json,
+    OwnEmbedder,
     OwnModel,
     OwnObservation,
     OwnScore,
@@ -48,6 +49,7 @@ def explain(
     score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
+    embed: OwnEmbedder = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -63,7 +65,7 @@ def explain(
     if data == "-":
         raise SettingsError("explain takes no stdin: name a file")
     with warnings_as_messages(), speaking_of(data):
-        detector = Detector.load(gate, device=device, **own_code(score, model, observation))
+        detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
         stream = open_stream(data, detector.preprocessor_, id_column=id_column, resize=size)
         name, asked = one_input(detector, stream, row)
         found = cast("list[Explanation]", detector.explain(asked))[0]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.chosen import chosen_detector, chosen_score
+from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
@@ -80,6 +80,14 @@ def fit(
             "auto, or a class of your own, as package:Class."
         ),
     ] = "auto",
+    embed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PACKAGE:NAME|FILE.onnx",
+            help="What turns inputs into vectors first: a function, torch module or embedder of your own, or "
+            "an ONNX file.",
+        ),
+    ] = None,
     id_column: IdColumn = None,
     drop: Annotated[
         list[str] | None,
@@ -122,6 +130,7 @@ def fit(
         epochs=epochs,
         samples=samples,
         resize=size,
+        embed=chosen_embedder(embed),
         device=device,
         random_state=seed,
     )

@@ -12,13 +12,20 @@ import typer
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
 from dissensus.cli.fit import what_is_flagged
-from dissensus.cli.options import Gate, Json, OwnModel, OwnObservation, OwnScore, Quiet, own_code
+from dissensus.cli.options import Gate, Json, OwnEmbedder, OwnModel, OwnObservation, OwnScore, Quiet, own_code
 from dissensus.cli.progress import StageProgress
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
 
 __all__ = ["gate_facts", "inspect"]
+
+KINDS = {
+    "images": "images",
+    "vectors": "rows",
+    "table": "rows",
+    "objects": "lists of what its embedder reads",
+}
 
 
 def inspect(
@@ -33,6 +40,7 @@ def inspect(
     score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
+    embed: OwnEmbedder = None,
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
@@ -44,7 +52,7 @@ def inspect(
     from dissensus.detector import Detector
 
     with warnings_as_messages():
-        detector = Detector.load(gate, device="cpu", **own_code(score, model, observation))
+        detector = Detector.load(gate, device="cpu", **own_code(score, model, observation, embed))
     facts = gate_facts(detector, gate)
     if recent is not None:
         bar = StageProgress({"scoring": 1.0}, quiet=quiet)
@@ -67,7 +75,9 @@ def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
     threshold = gate.threshold_
     return {
         "gate": str(folder),
+        "kind": gate.preprocessor_.kind,
         "input_shape": list(gate.preprocessor_.shape),
+        "preprocessing": gate.preprocessor_.steps(),
         "columns": None if (names := gate.preprocessor_.feature_names) is None else list(names),
         "id_column": gate.preprocessor_.id_column,
         "resize": None if gate.resize is None else list(gate.resize),
@@ -96,12 +106,14 @@ def _print(facts: Mapping[str, Any]) -> None:
     out.print(facts["gate"], style="bold", markup=False, soft_wrap=True)
     rows, interval = facts["fitted_rows"], facts["false_alarm_interval"]
     shape = "×".join(map(str, facts["input_shape"]))
-    kind = "images" if len(facts["input_shape"]) == 3 else "rows"
+    kind = KINDS[facts["kind"]] + (f" of {shape}" if shape else "")
+    embedders = [step["by"] for step in facts["preprocessing"] if step["step"] == "embed"]
     fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
     variant = "" if facts["variant"] is None else f", variant {facts['variant']}"
     samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
     sentences = [
-        f"takes {kind} of {shape}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
+        f"takes {kind}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
+        *(f"embeds them by {name}" for name in embedders),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "

@@ -20,6 +20,7 @@ __all__ = [
     "IdColumn",
     "Inputs",
     "Json",
+    "OwnEmbedder",
     "OwnModel",
     "OwnObservation",
     "OwnScore",
@@ -76,6 +77,14 @@ OwnObservation: TypeAlias = Annotated[
         help="The observation model of the gate's VAE, if it is code of your own.",
     ),
 ]
+OwnEmbedder: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--embed",
+        metavar="PACKAGE:NAME|FILE.onnx",
+        help="What turned the gate's inputs into vectors when it was fitted, if something did.",
+    ),
+]
 Seed: TypeAlias = Annotated[int, typer.Option(help="Root of all randomness.")]
 
 
@@ -93,11 +102,13 @@ def parse_size(text: str | None) -> tuple[int, int] | None:
     return int(match[1]), int(match[2])
 
 
-def own_code(score: str | None, model: str | None, observation: str | None) -> OwnCode:
-    """The classes of a person's own, imported by the names that were typed, as ``load`` takes them."""
+def own_code(score: str | None, model: str | None, observation: str | None, embed: str | None) -> OwnCode:
+    """What is of a person's own, imported by the names that were typed, as ``load`` takes it."""
     from dissensus.detector.own_names import import_own
 
-    return import_own(scores=_one(score), models=_one(model), observations=_one(observation))
+    return import_own(
+        scores=_one(score), models=_one(model), observations=_one(observation), embedders=_one(embed)
+    )
 
 
 def _one(name: str | None) -> tuple[str, ...]:

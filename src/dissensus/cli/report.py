@@ -17,6 +17,7 @@ from dissensus.cli.options import (
     IdColumn,
     Inputs,
     Json,
+    OwnEmbedder,
     OwnModel,
     OwnObservation,
     OwnScore,
@@ -63,6 +64,7 @@ def report(
     score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
+    embed: OwnEmbedder = None,
     device: Device = "auto",
     json: Json = False,
     quiet: Quiet = False,
@@ -85,7 +87,7 @@ def report(
         require_matplotlib()
         on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
         with warnings_as_messages(), speaking_of(data):
-            detector = Detector.load(gate, device=device, **own_code(score, model, observation))
+            detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
             with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
                 found = assess(
                     detector,

@@ -19,6 +19,7 @@ from dissensus.cli.options import (
     Device,
     Gate,
     IdColumn,
+    OwnEmbedder,
     OwnModel,
     OwnObservation,
     OwnScore,
@@ -94,6 +95,7 @@ def score(
     own_score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
+    embed: OwnEmbedder = None,
     device: Device = "auto",
     json: Annotated[
         bool,
@@ -129,7 +131,7 @@ def score(
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
-            detector = Detector.load(gate, device=device, **own_code(own_score, model, observation))
+            detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
         wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, quiet=quiet)

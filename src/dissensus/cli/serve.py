@@ -80,6 +80,12 @@ def serve(
         list[str] | None,
         typer.Option(metavar="PACKAGE:CLASS", help="The same for an observation model; repeat."),
     ] = None,
+    embed: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PACKAGE:NAME|FILE.onnx", help="What gates embed their inputs by, as in fit; repeat."
+        ),
+    ] = None,
     log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
     device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
 ) -> None:
@@ -117,6 +123,7 @@ def serve(
         scores=tuple(score or ()),
         models=tuple(model or ()),
         observations=tuple(observation or ()),
+        embedders=tuple(embed or ()),
         log_format=log_format,
     )
     from dissensus.serve.server import serve as serve_gates

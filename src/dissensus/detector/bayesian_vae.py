@@ -15,6 +15,7 @@ from dissensus.detector.posterior import Posterior
 from dissensus.detector.settings import check_count, check_settings
 from dissensus.detector.statistic import OwnScores, Statistic
 from dissensus.errors import SettingsError
+from dissensus.inputs import OwnEmbedders
 from dissensus.likelihood import Proposal
 from dissensus.models import (
     PAPER_TRAINING,
@@ -54,7 +55,7 @@ class BayesianVAE(Detector):
     encoder, decoder
         Networks of your own (:class:`~dissensus.models.VAE` says what they must take and give); both or none.
     posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, samples, proposal, \
-resize, examples, device, random_state
+resize, examples, embed, device, random_state
         As in :class:`Detector`.
 
     Attributes
@@ -91,6 +92,7 @@ resize, examples, device, random_state
         decoder: nn.Module | None = None,
         resize: tuple[int, int] | None = None,
         examples: int = 512,
+        embed: Any = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -112,6 +114,7 @@ resize, examples, device, random_state
         self.decoder = decoder
         self.resize = resize
         self.examples = examples
+        self.embed = embed
         self.device = device
         self.random_state = random_state
 
@@ -156,11 +159,12 @@ resize, examples, device, random_state
         encoder: nn.Module | None = None,
         decoder: nn.Module | None = None,
         statistic: OwnScores = None,
+        embed: OwnEmbedders = None,
     ) -> Self:
         """Reads a detector that :meth:`save` wrote; code of your own must be passed again.
 
         These are ``encoder`` and ``decoder``, an ``observation`` model and a ``statistic``, as objects or, of
-        the last two, as classes.
+        the last two, as classes; and what ``embed`` was.
         """
         if (encoder is None) != (decoder is None):
             raise SettingsError(TOGETHER)
@@ -169,7 +173,7 @@ resize, examples, device, random_state
             folder,
             device=device,
             statistic=statistic,
-            own={"model": model, "observation": observation, "networks": networks},
+            own={"model": model, "observation": observation, "networks": networks, "embed": embed},
         )
 
     def _check(self) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
 from dissensus.detector.posterior import posterior_in_words
+from dissensus.inputs import EmbeddedPreprocessor
 from dissensus.models import MODELS, OBSERVATIONS, ObservationModel, model_name
-from dissensus.own_code import name_of
+from dissensus.own_code import is_own_name, name_of
 from dissensus.scores import MATRIX, is_built_in
 
 if TYPE_CHECKING:
@@ -48,17 +49,24 @@ def _use(detector: Detector) -> str:
     kind, home = type(detector).__name__, type(detector).__module__
     imported = f"from {'dissensus' if home.startswith('dissensus.') else home} import {kind}\n"
     passed = ""
-    for argument, what, own in _own_classes(detector):
+    for argument, what, own in _own_code(detector):
         module, _, path = name_of(own).partition(":")
         imported += f"from {module} import {path}  # the {what}'s own code, which is not in this folder\n"
         passed += f", {argument}={path}"
     settings = detector.get_params(deep=False)
     passed += "".join(f", {name}=…" for name in ("encoder", "decoder") if settings.get(name) is not None)
+    if (embedder := _embedder(detector)) is not None and embedder["sha256"] is not None:
+        passed += ", embed=…"  # a file, or an object that has weights
     return f'{imported}\ngate = {kind}.load("path/to/this/folder"{passed})'
 
 
-def _own_classes(detector: Detector) -> Iterator[tuple[str, str, type]]:
-    """The argument of load, what it is, and the class, of everything that is not of the package."""
+def _embedder(detector: Detector) -> dict[str, Any] | None:
+    """The embedder's name, arguments and digest."""
+    return detector.preprocessor_.config().get("embedder")
+
+
+def _own_code(detector: Detector) -> Iterator[tuple[str, str, Any]]:
+    """The argument of load, what it is, and the class or function, of what is not of the package."""
     if not is_built_in(detector.score_):
         yield "statistic", "score", type(detector.score_)
     if type(detector.model_) not in MODELS.values():
@@ -66,22 +74,30 @@ def _own_classes(detector: Detector) -> Iterator[tuple[str, str, type]]:
     observation = getattr(detector.model_, "observation", None)
     if isinstance(observation, ObservationModel) and type(observation) not in OBSERVATIONS.values():
         yield "observation", "observation model", type(observation)
+    inputs = detector.preprocessor_
+    if isinstance(inputs, EmbeddedPreprocessor):
+        own, digest = (inputs.described[key] for key in ("embedder", "sha256"))
+        if is_own_name(own) and digest is None:
+            yield "embed", "embedder", inputs.embedder.code
 
 
 def _inputs(detector: Detector) -> str:
     contract = detector.preprocessor_.contract()
     shape = " × ".join(str(side) for side in contract["shape"])
     accepted = " or ".join(
-        f"{dtype} ({'finite' if values == 'finite' else f'{values[0]} to {values[1]}'})"
+        f"{dtype} ({values if isinstance(values, str) else f'{values[0]} to {values[1]}'})"
         for dtype, values in contract["accepts"].items()
     )
     steps = ", ".join(
-        step["step"] + (f" to {step['to'][0]:g}, {step['to'][1]:g}" if "to" in step else "")
+        step["step"]
+        + (f" by {step['by']}" if "by" in step else "")
+        + (f" to {step['to'][0]:g}, {step['to'][1]:g}" if "to" in step else "")
         for step in detector.preprocessor_.steps()
     )
     rows = detector.fitted_rows_
     return (
-        f"{contract['kind'].capitalize()} of shape {shape}: {accepted}. Before the networks: {steps}.\n\n"
+        f"{contract['kind'].capitalize()}{f' of shape {shape}' if shape else ''}: {accepted}. Before the "
+        f"networks: {steps}.\n\n"
         f"Fitted on {rows['train']} inputs, with {rows['validation']} for validation and "
         f"{len(detector.calibration_scores_)} for calibration."
     )
@@ -121,6 +137,7 @@ def _settings(detector: Detector) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     settings["posterior"] = posterior_in_words(detector.posterior)
+    settings["embed"] = None if (embedder := _embedder(detector)) is None else embedder["embedder"]
     if "model" in settings:  # an object would be written as its layers
         settings["model"] = model_name(type(detector.model_))
     rows = [f"| {name} | {value} |" for name, value in settings.items() if value is not None]

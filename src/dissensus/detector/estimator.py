@@ -66,6 +66,11 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     examples
         How many training inputs are kept, and saved, to show those most like an input (:meth:`explain`); 0
         keeps none.
+    embed
+        What turns inputs into vectors (N, D) before the model sees them: a function, a torch module, the path
+        of an ``.onnx`` file, or a :class:`~dissensus.inputs.Embedder` of your own. Inputs may then also be a
+        list of anything, such as texts. Photographs of things want this: a model of their pixels sees colours
+        and edges, an encoder trained on other photographs sees things.
     device
         ``"cpu"``, ``"cuda"``, …; ``"auto"`` takes a GPU where there is one.
     random_state
@@ -109,6 +114,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         proposal: Proposal = "own",
         resize: tuple[int, int] | None = None,
         examples: int = 512,
+        embed: Any = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
     ) -> None:
@@ -125,6 +131,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.proposal = proposal
         self.resize = resize
         self.examples = examples
+        self.embed = embed
         self.device = device
         self.random_state = random_state
 
@@ -144,7 +151,8 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         an :class:`ImageFolder`, a :class:`TableFile`, a path to a folder or file (images, arrays, ``.csv``
         and ``.parquet`` tables), a pattern such as ``"photos/*.png"``, or the name of a dataset. All other
         methods take the same. Columns of frames and tables may hold numbers, names, truth values, dates and
-        missing values, and are found by name (:class:`~dissensus.inputs.TableEncoder`).
+        missing values, and are found by name (:class:`~dissensus.inputs.TableEncoder`). With ``embed``, ``X``
+        may also be a list of whatever the embedder reads.
 
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
@@ -159,6 +167,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self.proposal,
             self.resize,
             int(self.examples),
+            self.embed,
             root_seed(self.random_state),
             find_device(self.device),
         )

@@ -22,6 +22,8 @@ def as_batch(x: Any, preprocessor: Preprocessor) -> tuple[Any, bool]:
     """``x`` as a batch, and whether it was a single input."""
     if isinstance(x, Prepared) or not in_memory(x):
         return x, is_picture_file(x)
+    if preprocessor.kind == "objects":
+        return x, False
     if isinstance(x, list | tuple):
         try:
             x = np.asarray(x)
@@ -41,10 +43,11 @@ def explain_batch(
     neighbours: int,
     device: torch.device,
 ) -> list[Explanation]:
-    """One explanation for each of the inputs (N, H, W, C) or (N, D) that were read before."""
+    """One explanation for each of the inputs that were read before; of embedded ones, for their vectors."""
     inputs, preprocessor = batch.array, learnt.preprocessor
-    data = to_tensor(preprocessor.transform(inputs))
-    measured = measure_everything(learnt, inputs, device=device)
+    seen_by_model = preprocessor.transform(inputs)
+    shown, data = preprocessor.shown(inputs, seen_by_model), to_tensor(seen_by_model)
+    measured = measure_everything(learnt, inputs, device=device, data=data)
     statistics = statistics_of(measured, learnt.score)
     surprises = learnt.score.surprises(measured)
     scores = statistics[learnt.score.name]
@@ -59,7 +62,7 @@ def explain_batch(
     return [
         Explanation(
             Decision(float(scores[n]), float(p_values[n]), bool(scores[n] > threshold)),
-            inputs[n],
+            shown[n],
             maps[n],
             pictures[n],
             *nearest[n],

@@ -22,10 +22,10 @@ from dissensus.detector.parts import part_fractions
 from dissensus.detector.statistic import Statistic, settled_score
 from dissensus.errors import DataError
 from dissensus.explain import Examples
-from dissensus.inputs import fit_preprocessor, split, training_inputs
+from dissensus.inputs import Preprocessor, fit_embedded, fit_preprocessor, split, training_inputs
 from dissensus.likelihood import Proposal, check_proposal, noise_floor
 from dissensus.models import GenerativeModel
-from dissensus.models.inputs import to_tensor
+from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import EpochReport, SamplingSettings, sample_posterior
 
 __all__ = ["Plan", "learn"]
@@ -47,6 +47,8 @@ class Plan:
     proposal: Proposal
     resize: tuple[int, int] | None
     examples: int
+    embed: object
+    """What turns inputs into vectors first; None: nothing does."""
     seed: int
     device: torch.device
 
@@ -55,24 +57,29 @@ def learn(
     X: Any, plan: Plan, *, checkpoint: str | Path | None, on_progress: OnProgress | None, stacklevel: int
 ) -> Learnt:
     """Learn from inputs what is normal; warnings about them point so many calls up."""
-    inputs = training_inputs(X, resize=plan.resize)
+    inputs = training_inputs(X, resize=plan.resize, embedded=plan.embed is not None)
     if len(inputs) < LEAST_ROWS:
         raise DataError(
             f"X holds too few rows (n_samples={len(inputs)}): give at least {LEAST_ROWS}, and better hundreds"
         )
     rows = split(len(inputs), part_fractions(len(inputs)), seed=plan.seed)
     settings = plan.sampling(len(rows["train"]))
-    preprocessor, array = fit_preprocessor(
-        inputs, rows["train"], resize=plan.resize, stacklevel=stacklevel + 1
-    )
-    parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}
+    preprocessor: Preprocessor
+    if plan.embed is None:
+        preprocessor, array = fit_preprocessor(
+            inputs, rows["train"], resize=plan.resize, stacklevel=stacklevel + 1
+        )
+        parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}
+    else:
+        preprocessor, array, data = fit_embedded(inputs, rows["train"], plan.embed, resize=plan.resize)
+        parts = {name: to_tensor(data[index]) for name, index in rows.items()}
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
     check_proposal(plan.proposal, model)
     score = settled_score(
         plan.statistic,
         available_statistics(
             model,
-            preprocessor.shape,
+            preprocessor.seen,
             several=settings.inference is None and settings.draws > settings.chains,
         ),
         draws=settings.draws,
@@ -101,13 +108,14 @@ def learn(
     one_a_call = needs_one_a_call(preprocessor, model, draws, **asked)
     drawn = Drawn(preprocessor, model, draws, plan.seed, plan.samples, plan.proposal, one_a_call)
     if score.learns:
-        score.fit(measure(drawn, array[rows["validation"]], score.requires, device=plan.device))
+        held_out = array[rows["validation"]]
+        score.fit(measure(drawn, held_out, score.requires, device=plan.device, data=parts["validation"]))
     found = Learnt(
         **vars(drawn),
         score=score,
         calibration={},
         examples=Examples.choose(
-            array[rows["train"]],
+            preprocessor.shown(array[rows["train"]], channels_last(parts["train"]).numpy()),
             parts["train"],
             model,
             draws,
@@ -121,6 +129,7 @@ def learn(
     calibration = every_statistic(
         found,
         array[rows["calibration"]],
+        data=parts["calibration"],
         device=plan.device,
         on_progress=on_progress,
         stage="calibrating",

@@ -14,6 +14,7 @@ from dissensus.detector.saving import kind_of, restored, to_artifact
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores
 from dissensus.errors import ArtifactError, DissensusError, brief
+from dissensus.inputs import OwnEmbedders
 from dissensus.models import MODELS, GenerativeModel, OwnModels, OwnObservations, model_from_config
 from dissensus.persistence import read_artifact, write_artifact
 
@@ -37,13 +38,14 @@ class Keeping:
         model: OwnModels = None,
         observation: OwnObservations = None,
         statistic: OwnScores = None,
+        embed: OwnEmbedders = None,
     ) -> Self:
         """Reads a detector that :meth:`save` wrote; code of your own must be passed again.
 
         That is a ``model``, a VAE's ``observation`` model and a ``statistic``, each as an object or as its
-        class; several may be passed, of which the detector takes its own.
+        class, and what ``embed`` was; several may be passed, of which the detector takes its own.
         """
-        own = {"model": model, "observation": observation, "networks": None}
+        own = {"model": model, "observation": observation, "networks": None, "embed": embed}
         return cls._loaded(folder, device=device, statistic=statistic, own=own)
 
     def save_pretrained(self, folder: str | Path) -> None:

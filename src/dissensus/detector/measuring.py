@@ -90,9 +90,14 @@ def measure(
     device: torch.device,
     on_progress: OnProgress | None = None,
     stage: str = "scoring",
+    data: Tensor | None = None,
 ) -> Measured:
-    """Return the wanted statistics of inputs (N, H, W, C) or (N, D) that were read before, and no more."""
-    data = to_tensor(drawn.preprocessor.transform(inputs))
+    """Return the wanted statistics of inputs (N, H, W, C) or (N, D) that were read before, and no more.
+
+    ``data`` is what the model reads of them, where that is known: to embed them again would take long.
+    """
+    if data is None:
+        data = to_tensor(drawn.preprocessor.transform(inputs))
     others: dict[str, NDArray[np.float64]] = {}
     if of_draws := [name for name in wanted if name in drawn.model.observed]:
         others |= input_statistics(
@@ -116,6 +121,7 @@ def measure_everything(
     device: torch.device,
     on_progress: OnProgress | None = None,
     stage: str = "scoring",
+    data: Tensor | None = None,
 ) -> Measured:
     """Return all that there is to show about inputs beside their score.
 
@@ -123,9 +129,9 @@ def measure_everything(
     """
     wanted: tuple[str, ...] = (MATRIX,)
     if set(learnt.score.requires) - {MATRIX}:
-        of_inputs = statistic_names_without_model(learnt.preprocessor.shape)
+        of_inputs = statistic_names_without_model(learnt.preprocessor.seen)
         wanted = (MATRIX, *learnt.model.observed, *of_inputs)
-    return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage)
+    return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage, data=data)
 
 
 def scores_of(
@@ -143,9 +149,12 @@ def every_statistic(
     device: torch.device,
     on_progress: OnProgress | None = None,
     stage: str = "scoring",
+    data: Tensor | None = None,
 ) -> dict[str, NDArray[np.float64]]:
     """Return every statistic (N,) of inputs that were read before, by name; the detector's own first."""
-    measured = measure_everything(learnt, inputs, device=device, on_progress=on_progress, stage=stage)
+    measured = measure_everything(
+        learnt, inputs, device=device, on_progress=on_progress, stage=stage, data=data
+    )
     return statistics_of(measured, learnt.score)
 
 

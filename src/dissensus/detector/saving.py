@@ -24,7 +24,7 @@ from dissensus.detector.trust import (
 )
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples, first_codes
-from dissensus.inputs import Preprocessor, restore_preprocessor
+from dissensus.inputs import Preprocessor, embedder_from_config, restore_preprocessor
 from dissensus.likelihood import several_in_a_chain
 from dissensus.models import (
     GenerativeModel,
@@ -45,7 +45,7 @@ __all__ = ["kind_of", "restored", "to_artifact"]
 
 _AS_FITTED = ("samples", "proposal")
 """Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
-_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model")
+_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model", "embed")
 """Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
@@ -108,17 +108,20 @@ def restored(
     score = score_from_config(config["score"], statistic)
     arguments = _arguments(config, score, own)
     channels, *sides = claimed.input_shape  # of rows: their length, and no sides
-    preprocessor = restore_preprocessor(config, arrays, (*sides, channels), resize=arguments["resize"])
+    embed = embedder_from_config(config["embedder"], own["embed"]) if "embedder" in config else None
+    preprocessor = restore_preprocessor(
+        config, arrays, (*sides, channels), resize=arguments["resize"], embed=embed
+    )
     check_arrays(arrays, preprocessor.arrays())
     model = kind._saved_model(config["model"], own)
     check_model(model, draws)
-    available = available_statistics(model, preprocessor.shape, several=several_in_a_chain(model, draws))
+    available = available_statistics(model, preprocessor.seen, several=several_in_a_chain(model, draws))
     score = restored_score(score, _below("score/", arrays), available, draws=len(draws))
     calibration = _below("statistics/", arrays)
     parts = score.parts(made_up(score, draws=len(draws), inputs=1))
     check_calibration(calibration, score.name, {score.name, *SCORES, *available.names, *parts})
     asked: dict[str, Any] = {"samples": config["samples"], "seed": config["seed"]}
-    detector = kind(**arguments, device=device, **kind._own_arguments(model, own))
+    detector = kind(**arguments, embed=embed, device=device, **kind._own_arguments(model, own))
     detector._check()
     detector._take(
         Learnt(
@@ -179,10 +182,10 @@ def _examples(
     arrays: Mapping[str, NDArray[Any]], preprocessor: Preprocessor, model: GenerativeModel, draws: WeightDraws
 ) -> Examples:
     """The training inputs that were kept, if any."""
-    made_up = to_tensor(preprocessor.transform(preprocessor.blank(1)))
+    made_up = to_tensor(preprocessor.made_up(1, np.random.default_rng(0)))
     features = first_codes(model, draws, made_up).shape[1]
-    inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.shape)))
+    inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.seen)))
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
-    if inputs.shape[1:] != preprocessor.shape or codes.shape != (len(inputs), features):
+    if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
         raise ArtifactError("its examples are not of the inputs it takes: save it anew")
     return Examples(inputs, codes)

@@ -11,6 +11,7 @@ from sklearn.utils import check_random_state
 
 from dissensus.detector.statistic import check_statistic
 from dissensus.errors import SettingsError
+from dissensus.inputs import check_embedder
 from dissensus.likelihood import check_proposal
 from dissensus.seeding import stream_seed
 
@@ -31,6 +32,7 @@ def check_settings(detector: Detector) -> None:
     examples: object = detector.examples
     if not isinstance(examples, Integral) or examples < 0:
         raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")
+    check_embedder(detector.embed)
     check_statistic(detector.statistic, int(detector.draws))
     if detector.draws % detector.chains:
         raise SettingsError(f"draws={detector.draws} must be a multiple of chains={detector.chains}")

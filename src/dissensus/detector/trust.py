@@ -36,6 +36,8 @@ PARTS = (
     "noise_floor",
 )
 """Of the description of a detector."""
+EMBEDDER = "embedder"
+"""One more, of those that have one."""
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -43,14 +45,17 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
-    check_keys(config, PARTS, "description")
+    embedded = EMBEDDER in config
+    check_keys(config, (*PARTS, EMBEDDER) if embedded else PARTS, "description")
     for part, names in (
+        *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
         ("fitted_rows", ("train", "validation", "calibration")),
     ):
         check_keys(config[part], names, part)
-    _check_size(config["input"]["shape"])
+    if not embedded or config["input"]["shape"] != []:  # what only an embedder can read has no shape
+        _check_size(config["input"]["shape"])
     _check_numbers(config)
     _check_counts(draws)
     if config["model"]["model"] not in MODELS:

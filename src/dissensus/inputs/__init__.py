@@ -1,6 +1,7 @@
 """Where inputs come from: readers, datasets, image folders, tables, streams, splits, outliers, a sample.
 
-Everything here is NumPy: images are uint8 arrays (N, H, W) if grey and (N, H, W, 3) if RGB.
+Everything here is NumPy, but for embedders that are torch modules: images are uint8 arrays (N, H, W) if grey
+and (N, H, W, 3) if RGB.
 """
 
 from dissensus.inputs.arrays import read_array
@@ -9,6 +10,14 @@ from dissensus.inputs.cifar10 import read_cifar10
 from dissensus.inputs.complexity import code_length
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
+from dissensus.inputs.embedded import EmbeddedPreprocessor, fit_embedded
+from dissensus.inputs.embedders import (
+    EMBEDDERS,
+    Embedder,
+    OwnEmbedders,
+    check_embedder,
+    embedder_from_config,
+)
 from dissensus.inputs.folders import ImageFolder, is_pattern
 from dissensus.inputs.frames import Frame
 from dissensus.inputs.idx import read_idx
@@ -47,6 +56,7 @@ from dissensus.inputs.without_model import (
 
 __all__ = [
     "DATASET_NAMES",
+    "EMBEDDERS",
     "FRACTIONS",
     "MADE_UP",
     "MINIMAL_SIDE",
@@ -55,10 +65,13 @@ __all__ = [
     "ArrayStream",
     "Chunk",
     "Dataset",
+    "EmbeddedPreprocessor",
+    "Embedder",
     "Frame",
     "ImageFolder",
     "InputStream",
     "JsonLines",
+    "OwnEmbedders",
     "PictureStream",
     "Prepared",
     "Preprocessor",
@@ -68,6 +81,7 @@ __all__ = [
     "TableFile",
     "TableStream",
     "blurred",
+    "check_embedder",
     "check_images",
     "code_length",
     "constant",
@@ -75,6 +89,8 @@ __all__ = [
     "digits",
     "download_file",
     "download_members",
+    "embedder_from_config",
+    "fit_embedded",
     "fit_preprocessor",
     "flipped",
     "gaussian_noise",

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
+from dissensus.inputs.embedded import restore_embedded
+from dissensus.inputs.embedders import Embedder
 from dissensus.inputs.pictures import PicturePreprocessor
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
@@ -51,26 +53,34 @@ def restore_preprocessor(
     shape: tuple[int, ...],
     *,
     resize: tuple[int, int] | None,
+    embed: Embedder | None = None,
 ) -> Preprocessor:
     """The inverse of a preprocessor's ``config`` and ``arrays``, for a model of inputs of ``shape``.
 
-    What no fit could have left is an ArtifactError.
+    ``embed`` is the embedder that the gate names, if any. What no fit could have left is an ArtifactError.
     """
     pictured = len(shape) == 3
     if pictured == bool({"mean", "scale"} & set(arrays)):
         raise ArtifactError("its scales belong to another kind of input: save it anew")
     described = config["table"]
-    table = None if described is None else TableEncoder.from_config(described)
+    encoded = described is not None and embed is None
+    table = TableEncoder.from_config(described) if encoded else None
     if table is not None and (len(table.features),) != shape:
         raise ArtifactError("its columns are not those of its networks: save it anew")
     found: Preprocessor
+    if pictured and embed is not None:
+        raise ArtifactError("its model reads pictures, and its embedder gives rows: save it anew")
     if pictured:
         found = PicturePreprocessor(shape, resize)
     else:
         mean, scale = arrays["mean"], arrays["scale"]
         if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):
             raise ArtifactError("its means or scales are not those of its columns: save it anew")
-        found = RowPreprocessor(Standardiser(mean, scale), table, resize)
+        own_scale = Standardiser(mean, scale)
+        if embed is None:
+            found = RowPreprocessor(own_scale, table, resize)
+        else:
+            found = restore_embedded(config, arrays, embed, own_scale, resize=resize)
     # What else they say, or say otherwise, would not be done.
     own = found.config()
     different = [part for part in own if config[part] != own[part]]

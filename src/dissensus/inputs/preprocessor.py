@@ -82,7 +82,7 @@ class Preprocessor(ABC):
     @property
     @abstractmethod
     def kind(self) -> str:
-        """``images``, ``vectors``, or ``table`` for rows whose columns have names."""
+        """``images``, ``vectors``, ``table`` for rows of named columns; if embedded, also ``objects``."""
 
     @property
     def feature_names(self) -> tuple[str, ...] | None:
@@ -93,6 +93,11 @@ class Preprocessor(ABC):
     def columns(self) -> tuple[str, ...] | None:
         """The names of the D numbers that a row becomes, if they have any."""
         return None
+
+    @property
+    def seen(self) -> tuple[int, ...]:
+        """The shape of what a model reads of one input, channels last; only embedded inputs have another."""
+        return self.shape
 
     @property
     def n_features(self) -> int:
@@ -120,6 +125,10 @@ class Preprocessor(ABC):
     @abstractmethod
     def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:
         """Return what a model gave in the units of inputs of type ``dtype``, to be shown beside them."""
+
+    def shown(self, array: NDArray[Any], data: NDArray[Any]) -> NDArray[Any]:  # noqa: ARG002
+        """Return what explanations show of inputs, which ``transform`` made ``data`` of: the inputs."""
+        return array
 
     @property
     def clip(self) -> float | None:

@@ -20,6 +20,7 @@ from dissensus.inputs.json_lines import JsonLines
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.tables import Table, TableFile, TableStream, is_table
+from dissensus.inputs.things import as_things
 from dissensus.inputs.validation import axes, check_images, check_rows, refuse_not_finite
 
 __all__ = ["Source", "in_memory", "is_picture_file", "open_source", "open_stream", "training_inputs"]
@@ -60,8 +61,15 @@ def open_source(
     return cast(NDArray[Any], source) if found is None else found
 
 
-def training_inputs(source: Any, *, resize: tuple[int, int] | None) -> NDArray[Any] | Table:
-    """Return rows (N, D), pictures (N, H, W, C) or a table to fit on, checked; only pictures are resized."""
+def training_inputs(
+    source: Any, *, resize: tuple[int, int] | None, embedded: bool = False
+) -> NDArray[Any] | Table:
+    """Return rows (N, D), pictures (N, H, W, C) or a table to fit on, checked; only pictures are resized.
+
+    What will be ``embedded`` may be a list of anything as well, which becomes an array (N,) of objects.
+    """
+    if embedded and (things := as_things(source)) is not None:
+        return things
     opened = open_source(source, resize=resize if _is_pictures(source) else None)
     inputs = opened.load() if isinstance(opened, ImageFolder | TableFile | TableStream | Frame) else opened
     if isinstance(inputs, Table):
@@ -87,6 +95,13 @@ def open_stream(
     JSON lines; a stream that is open already is returned as it is. ``id_column`` and ``resize`` are for
     tables and pictures, ``progress`` is for downloads.
     """
+    if preprocessor.kind == "objects":
+        if not in_memory(source):
+            raise DataError(
+                "this detector was fitted on a list of what its embedder reads, and no file holds one: give "
+                "it a list in Python, or fit it on a table"
+            )
+        return ArrayStream(preprocessor.read(source).array)
     frame = source if isinstance(source, Frame) else frame_of(source)
     if frame is not None:
         return _known(frame, preprocessor, id_column)
@@ -167,7 +182,7 @@ def _table(path: Path, preprocessor: Preprocessor, id_column: str | None) -> Tab
 
 
 def _pictures(paths: Sequence[Path], root: Path, preprocessor: Preprocessor, **options: Any) -> PictureStream:
-    if not preprocessor.pictured:
+    if preprocessor.kind != "images":
         raise DataError(
             f"X is pictures, and this detector takes rows: give it (N, {preprocessor.n_features})"
         )

@@ -57,7 +57,7 @@ def gate_page(assessment: Assessment) -> str:
         summary=gate_summary(a),
         distributions=[score_figure(a), p_value_figure(a)],
         calibration=f"{len(a.calibration_scores):,}",
-        pictured=len(a.settings["input_shape"]) > 1,
+        pictured=any(case.explanation.pictured for case in (*a.unusual, *a.typical)),
         occluded=a.settings["explained_by"] == "occlusion",
         glow=f"{glow:.2g}",
         unusual=case_cards(a.unusual, glow=glow),

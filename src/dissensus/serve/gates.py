@@ -71,6 +71,8 @@ class GateFolder:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # what they would say is among the facts
                 gate = Detector.load(folder, device=self.device, **self.own)
+            if gate.preprocessor_.kind == "objects":
+                raise ArtifactError("it takes what no request can carry: fit it on pictures, rows or a table")
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)
         except (DissensusError, OSError, ValueError) as error:

@@ -149,5 +149,10 @@ class Service:
 
 
 def _own_code(settings: ServeSettings) -> OwnCode:
-    """The classes that the operator named: names in gates are never imported."""
-    return import_own(scores=settings.scores, models=settings.models, observations=settings.observations)
+    """What the operator named: names in gates are never imported."""
+    return import_own(
+        scores=settings.scores,
+        models=settings.models,
+        observations=settings.observations,
+        embedders=settings.embedders,
+    )

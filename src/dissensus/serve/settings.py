@@ -64,6 +64,8 @@ class ServeSettings:
     """The same for models."""
     observations: tuple[str, ...] = ()
     """The same for observation models of VAEs."""
+    embedders: tuple[str, ...] = ()
+    """What gates embed their inputs by, as ``package:name`` or the path of an ONNX file."""
     log_format: str = "json"
 
     def __post_init__(self) -> None:

@@ -149,6 +149,8 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
 
 def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
     """The one input tensor as the gate takes it."""
+    if not served.shape:
+        raise Refusal(415, f"gate {served.name} takes rows of named columns, which no tensor has: ask /score")
     expected = "images" if served.kind == "images" else "rows"
     if list(asked.inputs) != [expected]:
         raise Refusal(422, f"gate {served.name} takes one input tensor named {expected!r}")
