@@ -69,18 +69,20 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         _speed("cpu", 7, "single", "growth", "rivals", "startup", "beside-others", "same-bits"),
         *(
             Part(
-                f"panel --device cpu --nearest --seeds 0,1,2 --inliers {name}",
+                f"panel --baselines --seeds {seed} --inliers {name}",
                 minutes,
-                f"panel/{group}:baseline/nearest-neighbour",
+                f"panel/{group}:baseline/*@{seed}",
             )
+            for seed in (0, 1, 2)
             for name, group, minutes in (
                 ("fashion-mnist", "fashion-mnist", 2),
                 ("mnist", "mnist", 2),
-                ("svhn", "svhn", 5),
-                ("cifar10", "cifar10", 4),
-                ("fashion-mnist-heldout", "fashion-mnist-heldout-*", 4),
+                ("svhn", "svhn", 3),
+                ("cifar10", "cifar10", 3),
+                ("fashion-mnist-heldout", "fashion-mnist-heldout-*", 3),
             )
         ),
+        *(Part(f"paper --baselines --seeds {seed}", 6, f"paper/*:baseline/*@{seed}") for seed in (0, 1, 2)),
         Part("guarantees", 3, "guarantees/guarantees:*"),
         Part("service", 5, "service/service:*"),
         Part("checks --only demo", 2, "checks/demo:*"),

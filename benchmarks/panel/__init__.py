@@ -4,7 +4,7 @@ From left to right: ``configuration`` (one for all datasets), ``sets`` (what is 
 to be told from it), ``inputs`` (which images), ``runs`` (weight draws, matrix and statistics, once for all
 outliers and scores), ``scores``, ``power`` and ``rows`` (one number each), ``tasks`` (rows to records, which
 :mod:`benchmarks.runner` makes), then ``summary``, ``table`` and ``figures``, which read records alone.
-``nearest`` measures plain nearest neighbours on the same images; ``ablation`` changes one thing at a time.
+``baselines`` measures simple detectors on the same images; ``ablation`` changes one thing at a time.
 
 Nothing is imported here, so that the command line can describe the command without loading torch.
 """

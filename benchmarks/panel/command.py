@@ -40,10 +40,12 @@ def panel(
     ablate: Annotated[
         bool, typer.Option("--ablate", help="Change one thing at a time in the recommended detector instead.")
     ] = False,
-    nearest: Annotated[
+    baselines: Annotated[
         bool,
         typer.Option(
-            "--nearest", help="Measure plain nearest neighbours on the same images instead, without a GPU."
+            "--baselines",
+            help="Measure simple baselines on the same images instead, without a GPU; with --select, compare "
+            "their settings.",
         ),
     ] = False,
     table: options.Table = False,
@@ -58,17 +60,18 @@ def panel(
         raise typer.BadParameter("--vary is for --select")
     if regret and (select or ablate):
         raise typer.BadParameter("--regret is for the panel itself")
-    if select + ablate + nearest > 1:
+    if ablate and (select or baselines):
+        raise typer.BadParameter("--ablate is a measurement of its own: leave --select and --baselines out")
+    if baselines and (posterior or regret or rescore or vary):
         raise typer.BadParameter(
-            "--select, --ablate and --nearest are measurements of their own: ask for one"
+            "--baselines have no posterior: leave --posterior, --regret, --rescore and --vary out"
         )
-    if nearest and (posterior or regret or rescore):
-        raise typer.BadParameter("--nearest has no posterior: leave --posterior, --regret and --rescore out")
     records = options.open_records("panel", output, quick=quick)
 
     from benchmarks.panel.ablation import ablation_grids, ablation_tasks
+    from benchmarks.panel.baselines import RULE as BASELINE_RULE
+    from benchmarks.panel.baselines import candidate_grids, measure_panel, select_candidates
     from benchmarks.panel.configuration import find_posteriors
-    from benchmarks.panel.nearest import measure_nearest
     from benchmarks.panel.sets import WHOLE_SETS, expand
     from benchmarks.panel.table import NOTE, RULE, panel_grids, selection_grids
     from benchmarks.panel.tasks import all_rows, panel_tasks, selection_tasks
@@ -78,8 +81,8 @@ def panel(
     sets = expand(inliers or (WHOLE_SETS if select else []))
     posteriors = find_posteriors(posterior or [])
     failures: list[str] = []
-    if nearest and not (table or figures):
-        measure_nearest(records, sets, numbers, console=console)
+    if baselines and not (table or figures):
+        (select_candidates if select else measure_panel)(records, sets, numbers, console=console)
     elif not (table or figures):
         if select:
             tasks = selection_tasks(sets, posteriors, vary or [], numbers, quick=quick)
@@ -97,7 +100,9 @@ def panel(
         for path in draw_all(records):
             console.print(path)
         return
-    if select:
+    if select and baselines:
+        grids, note, file = candidate_grids(records), f"The rule: {BASELINE_RULE}.", "baseline-selection.md"
+    elif select:
         grids, note, file = selection_grids(records), f"{NOTE} The rule: {RULE}.", "selection.md"
     elif ablate:
         grids, note, file = ablation_grids(records), NOTE, "ablation.md"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from benchmarks.decimals import short
 from benchmarks.panel.configuration import RECOMMENDED
@@ -38,8 +37,6 @@ RULE = (
     "of the candidates measured on all sets: the highest mean AUROC among those whose worst far outlier has "
     f"at least {LEAST_WORST}; where there is none, the highest worst"
 )
-OF_IMAGES = "fused-images"
-"""The score that is made of the images' own statistics, without any model."""
 WIDE = ("FPR80", "where worst")
 
 
@@ -57,11 +54,10 @@ def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
         # On the same images: only the sets and seeds that baselines were measured with.
         places = {(row.inliers, row.outliers, row.seed) for row in baselines}
         alike = [row for row in own_posterior if (row.inliers, row.outliers, row.seed) in places]
-        images = [replace(row, posterior=NO_MODEL) for row in alike if row.score == OF_IMAGES]
-        others, own = [*images, *baselines], [row for row in alike if row.recommended]
-        grids.append(baseline_grid(quick_title("Beside simple baselines", quick), own, others))
+        own = [row for row in alike if row.recommended]
+        grids.append(baseline_grid(quick_title("Beside simple baselines", quick), own, baselines))
         title = quick_title("Beside simple baselines, all pairs together", quick)
-        grids.append(summary_grid(title, summarise([*own, *others])))
+        grids.append(summary_grid(title, summarise([*own, *baselines])))
     shared = measured_by_all(rows)
     where = _places(shared)
     for title, chosen, name in (

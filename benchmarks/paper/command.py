@@ -29,6 +29,9 @@ def paper(
     output: options.Output = None,
     cache: options.Cache = None,
     rescore: options.Rescore = False,
+    baselines: Annotated[
+        bool, typer.Option("--baselines", help="Simple baselines on the same images instead, without a GPU.")
+    ] = False,
     latent: Annotated[bool, typer.Option("--latent", help="The latent-space benchmark instead.")] = False,
     select: Annotated[
         bool, typer.Option("--select", help="Compare settings by validation images alone instead.")
@@ -44,10 +47,13 @@ def paper(
     console, numbers = Console(), parse_seeds(seeds)
     if vary and not select:
         raise typer.BadParameter("--vary is for --select")
-    if select and latent:
-        raise typer.BadParameter("--select and --latent are measurements of their own: ask for one")
+    if select + latent + baselines > 1:
+        raise typer.BadParameter(
+            "--select, --latent and --baselines are measurements of their own: ask for one"
+        )
     records = options.open_records("paper", output, quick=quick)
 
+    from benchmarks.paper.baselines import baseline_grids, measure_paper
     from benchmarks.paper.benchmarks import expand
     from benchmarks.paper.latent import latent_tasks
     from benchmarks.paper.methods import find_methods
@@ -68,7 +74,9 @@ def paper(
     presets = [find_preset(name).name for name in preset or PRESETS]
     benchmarks, methods = expand(benchmark or []), find_methods(method or [])
     failures: list[str] = []
-    if not (table or figures):
+    if baselines and not (table or figures):
+        measure_paper(records, benchmarks, numbers, console=console)
+    elif not (table or figures):
         if select:
             tasks = selection_tasks(benchmarks, presets, vary or [], numbers, quick=quick)
         elif latent:
@@ -87,6 +95,8 @@ def paper(
         return
     if select:
         grids, note, file = selection_grids(records), SELECTION_NOTE, "selection.md"
+    elif baselines:
+        grids, note, file = baseline_grids(records), COMPARED_WITH, "baselines.md"
     elif latent:
         grids, note, file = latent_grids(records), LATENT_NOTE, "latent.md"
     else:

@@ -4,7 +4,8 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
-from benchmarks.panel import ablation, runs, scores, tasks
+from benchmarks.baselines.detectors import BASELINES
+from benchmarks.panel import ablation, baselines, runs, scores, tasks
 from benchmarks.panel.runs import PanelRun
 from benchmarks.panel.scores import FUSIONS, FusedScore
 from benchmarks.records import Records
@@ -130,18 +131,30 @@ def test_ablation_changes_one_thing_at_a_time(invoke, read, tmp_path, trained, m
     assert text.index("| 1 fused |") < text.index("| 2 fused |")
 
 
-def test_nearest_neighbours_have_records_of_their_own(invoke, read, tmp_path, trained):
-    chosen = ("--nearest", "--inliers", "mnist", "--seeds", "0,1")
+def test_baselines_are_records_beside_the_others_and_a_table_beside_the_detector(
+    invoke, read, tmp_path, trained
+):
+    chosen = ("--baselines", "--inliers", "mnist", "--seeds", "0,1")
     measured = invoke(*chosen)
     assert measured.exit_code == 0, measured.output
     assert not trained
-    record = read("mnist")["baseline/nearest-neighbour", 1]
-    assert record.settings["method"] == {"neighbour": 5, "components": 64}
+    assert set(read("mnist")) == {(f"baseline/{name}", seed) for name in BASELINES for seed in (0, 1)}
     before = (tmp_path / "mnist.jsonl").stat().st_mtime_ns
     assert invoke(*chosen).exit_code == 0
     assert (tmp_path / "mnist.jsonl").stat().st_mtime_ns == before
     assert invoke(*CHOSEN[:4]).exit_code == 0
-    assert "### Beside simple baselines (QUICK: not a result)" in (tmp_path / "panel.md").read_text()
+    text = (tmp_path / "panel.md").read_text()
+    beside = text.partition("### Beside simple baselines (QUICK: not a result)")[2].partition("###")[0]
+    assert all(name in beside for name in BASELINES)
+
+
+def test_the_baselines_candidates_have_a_table_of_their_own(invoke, tmp_path, monkeypatch):
+    few = {"nearest-neighbour": baselines.CANDIDATES["nearest-neighbour"]}
+    monkeypatch.setattr(baselines, "CANDIDATES", few)
+    result = invoke("--baselines", "--select", "--inliers", "mnist")
+    assert result.exit_code == 0, result.output
+    assert "| nearest-neighbour |" in (tmp_path / "baseline-selection.md").read_text()
+    assert not (tmp_path / "mnist.jsonl").exists()
 
 
 def test_a_diverged_chain_fails_its_own_record_only(invoke, read, monkeypatch):
@@ -166,9 +179,9 @@ def test_a_diverged_chain_fails_its_own_record_only(invoke, read, monkeypatch):
         (("--posterior", "laplace"), "no posterior"),
         (("--seeds", "one"), "whole numbers"),
         (("--vary", "chains=2"), "--vary is for --select"),
-        (("--select", "--ablate"), "ask for one"),
-        (("--select", "--nearest"), "ask for one"),
-        (("--nearest", "--posterior", "swag"), "--nearest has no posterior"),
+        (("--select", "--ablate"), "a measurement of its own"),
+        (("--ablate", "--baselines"), "a measurement of its own"),
+        (("--baselines", "--posterior", "swag"), "--baselines have no posterior"),
         (("--select", "--vary", "nonsense=2"), "not a setting"),
     ],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.paper import benchmarks, latent, presets, tasks
+from benchmarks.paper import baselines, benchmarks, latent, presets, tasks
 from dissensus.inputs import Dataset
 from dissensus.seeding import numpy_stream
 
@@ -25,7 +25,7 @@ def tiny_dataset(name, split="train"):
 def tiny_world(monkeypatch):
     for module in (benchmarks, latent):
         monkeypatch.setattr(module, "load_dataset", tiny_dataset)
-    for module in (tasks, latent):
+    for module in (tasks, latent, baselines):
         monkeypatch.setattr(module, "QUICK", TINY_SIZES)
         monkeypatch.setattr(module, "FULL", TINY_SIZES)
     tiny = {

@@ -2,6 +2,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
+from benchmarks.baselines.detectors import BASELINES
 from benchmarks.records import Records
 
 
@@ -40,9 +41,21 @@ def test_without_records_it_says_what_to_do(invoke):
         (("--vary", "chains=2"), "--vary is for --select"),
         (("--select", "--vary", "speed=1"), "not a setting"),
         (("--select", "--latent"), "ask for one"),
+        (("--baselines", "--latent"), "ask for one"),
     ],
 )
 def test_wrong_calls_fail_before_any_work(invoke, wrong, says):
     result = invoke("--quick", *wrong)
     assert result.exit_code == 2
     assert says in " ".join(result.output.replace("│", " ").split())
+
+
+def test_baselines_are_records_of_their_benchmark(invoke, tmp_path):
+    chosen = ("--baselines", "--benchmark", "fashion-mnist-vs-mnist", "--seeds", "0,1")
+    result = invoke("--quick", *chosen)
+    assert result.exit_code == 0, result.output
+    assert "| isolation-forest |" in (tmp_path / "results/baselines.md").read_text()
+    found = Records(tmp_path / "results", quick=True).read("fashion-mnist-vs-mnist")
+    assert {(each.name, each.seed) for each in found} == {
+        (f"baseline/{name}", seed) for name in BASELINES for seed in (0, 1)
+    }
