@@ -10,10 +10,10 @@ from statistics import fmean
 
 from benchmarks.decimals import short
 from benchmarks.panel.configuration import RECOMMENDED, Configuration
-from benchmarks.panel.rows import Row
+from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.runs import PanelRun
 from benchmarks.panel.sets import InlierSet
-from benchmarks.panel.summary import summarise
+from benchmarks.panel.summary import at_same_places, summarise
 from benchmarks.panel.table import summary_grid
 from benchmarks.panel.tasks import all_rows, panel_sizes, panel_task
 from benchmarks.records import Records
@@ -80,17 +80,24 @@ def ablation_grids(records: Records) -> list[Grid]:
     for row in all_rows(records, KIND):
         axis, _, value = row.posterior.partition("=")
         tables[row.inliers, axis].append(replace(row, posterior=value))
+    baselines = [row for row in all_rows(records) if row.posterior == NO_MODEL]
     grids = []
     for (inliers, axis), rows in tables.items():
+        beside = at_same_places(rows, baselines)
         if axis == UNCHANGED:
             title = quick_title(f"{inliers}: which score finds which outliers", records.quick)
-            grids.append(_carriers(title, rows))
+            grids.append(_carriers(title, [*rows, *beside]))
             continue
         chosen = [row for row in rows if row.score in shown]
         order = list(dict.fromkeys(row.posterior for row in chosen))
-        summaries = sorted(
-            summarise(chosen), key=lambda each: (shown.index(each.score), _natural(each.posterior, order))
-        )
+        found = summarise([*chosen, *beside])
+        summaries = [
+            *sorted(
+                (each for each in found if each.posterior != NO_MODEL),
+                key=lambda each: (shown.index(each.score), _natural(each.posterior, order)),
+            ),
+            *(each for each in found if each.posterior == NO_MODEL),
+        ]
         grids.append(summary_grid(quick_title(f"{inliers}: {axis}", records.quick), summaries, whole=True))
     return grids
 

@@ -9,7 +9,7 @@ from statistics import fmean
 
 from benchmarks.decimals import short
 from benchmarks.filling.registry import Number, Table
-from benchmarks.panel.rows import Row
+from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.summary import Pair, pairs
 from benchmarks.panel.tasks import all_rows
 from benchmarks.records import Records
@@ -20,6 +20,7 @@ METHODS: Mapping[str, Callable[[Row], bool]] = {
     "dissensus": lambda row: row.recommended,
     "no-model": lambda row: (row.posterior, row.score) == ("sghmc", "fused-images"),
     "neighbours": lambda row: row.score == "nearest-neighbour",
+    "forest": lambda row: row.score == "isolation-forest",
     **{
         name: lambda row, score=score: (row.posterior, row.score) == ("sghmc", score)  # type: ignore[misc]
         for name, score in (("ess", "ess"), ("kl", "kl"), ("likelihood", "mean-ll"))
@@ -43,8 +44,8 @@ COMPARED = (
     "fashion-mnist-heldout → held-out classes",
 )
 POSTERIOR_HEAD = (
-    "| | Fashion → MNIST | SVHN → CIFAR-10 (BH power) | CIFAR-10 → SVHN | held-out classes "
-    "| mean of {pairs} pairs | worst far "
+    "| | Fashion → MNIST | SVHN → CIFAR-10 (BH power / realised false share) | CIFAR-10 → SVHN "
+    "| held-out classes | mean of {pairs} pairs | worst far "
     "| ESS: Fashion → MNIST, SVHN → CIFAR-10, held-out | `whitened`: the same |"
 )
 
@@ -88,6 +89,24 @@ def _beside(results: Path) -> str:
     return "\n".join([*lines, _line(f"mean of all {count} pairs", [every[name] for name in methods])])
 
 
+def _baselines(results: Path) -> str:
+    """The same for every baseline, and each one's worst far outlier."""
+    rows = list(all_rows(Records(results / "panel")))
+    names = list(dict.fromkeys(row.score for row in rows if row.posterior == NO_MODEL))
+    methods = [
+        [row for row in rows if row.recommended],
+        *([row for row in rows if (row.posterior, row.score) == (NO_MODEL, name)] for name in names),
+    ]
+    found = [{pair.title: [pair] for pair in pairs(own, grouped=True)} for own in methods]
+    every = [pairs(own) for own in methods]
+    heads = " | ".join(f"`{name}`" for name in ("fused", *names))
+    lines = [f"| | {heads} |", "|---" * (2 + len(names)) + "|"]
+    lines += [_line(shown, [own[title] for own in found]) for title, shown in SHOWN.items()]
+    lines.append(_line(f"mean of all {len(every[0])} pairs", every))
+    worst = [short(min(pair.auroc for pair in own if pair.kind == "far")) for own in every]
+    return "\n".join([*lines, f"| worst far outlier of the panel | {' | '.join(worst)} |"])
+
+
 def _line(shown: str, cells: list[list[Pair]]) -> str:
     words = []
     for own in cells:
@@ -112,7 +131,7 @@ def _posteriors(results: Path) -> str:
         cells = (
             name,
             short(first.auroc),
-            f"{short(second.auroc)} ({short(second.bh_power)})",
+            f"{short(second.auroc)} ({short(second.bh_power)} / {short(second.bh_false)})",
             short(third.auroc),
             short(held_out.auroc),
             short(fmean(pair.auroc for pair in own)),
@@ -143,4 +162,4 @@ NUMBERS: Mapping[str, Number] = {
     "far-pairs": lambda results: sum(pair.kind == "far" for pair in _pairs(results, "dissensus")),
     "pairs": lambda results: len(_pairs(results, "dissensus", grouped=False)),
 }
-TABLES: Mapping[str, Table] = {"beside": _beside, "posteriors": _posteriors}
+TABLES: Mapping[str, Table] = {"beside": _beside, "baselines": _baselines, "posteriors": _posteriors}

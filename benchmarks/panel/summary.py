@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 from benchmarks.panel.rows import Row
 from benchmarks.panel.sets import GROUPS
 
-__all__ = ["Pair", "Summary", "measured_by_all", "pairs", "summarise"]
+__all__ = ["Pair", "Summary", "at_same_places", "measured_by_all", "pairs", "summarise"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Summary:
     fpr80_in: float
     fpr95_in: float
     bh_power: float
+    bh_false: float
+    """Realised share of inliers among those that were flagged, the mean over pairs."""
     rank: float
     """Mean over pairs of its rank by AUROC among all that were measured there; 1 is best, ties share."""
     pairs: int
@@ -78,6 +80,12 @@ def measured_by_all(rows: Sequence[Row]) -> list[Row]:
         found[row.inliers, row.seed].add(row.posterior)
     everybody = {row.posterior for row in rows}
     return [row for row in rows if found[row.inliers, row.seed] == everybody]
+
+
+def at_same_places(rows: Sequence[Row], others: Iterable[Row]) -> list[Row]:
+    """Those of the others that were measured on the same images: of the same sets, outliers and seeds."""
+    places = {(row.inliers, row.outliers, row.seed) for row in rows}
+    return [row for row in others if (row.inliers, row.outliers, row.seed) in places]
 
 
 def summarise(rows: Sequence[Row]) -> list[Summary]:
@@ -112,6 +120,7 @@ def _summary(own: Sequence[Pair], rank: float) -> Summary:
         fpr80_in=fmean(pair.fpr80_in for pair in own),
         fpr95_in=fmean(pair.fpr95_in for pair in own),
         bh_power=fmean(pair.bh_power for pair in own),
+        bh_false=fmean(pair.bh_false for pair in own),
         rank=rank,
         pairs=len(own),
     )

@@ -8,7 +8,7 @@ from benchmarks.decimals import short
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import NO_MODEL, Row
-from benchmarks.panel.summary import Pair, Summary, measured_by_all, pairs, summarise
+from benchmarks.panel.summary import Pair, Summary, at_same_places, measured_by_all, pairs, summarise
 from benchmarks.panel.tasks import all_rows
 from benchmarks.records import Records
 from benchmarks.selection import Candidate, choose
@@ -51,10 +51,7 @@ def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
         grids.append(_pairs_grid(quick_title(f"Recommended: {posterior}, {score}", quick), recommended))
     own_posterior = [row for row in rows if row.posterior == posterior]
     if recommended and baselines:
-        # On the same images: only the sets and seeds that baselines were measured with.
-        places = {(row.inliers, row.outliers, row.seed) for row in baselines}
-        alike = [row for row in own_posterior if (row.inliers, row.outliers, row.seed) in places]
-        own = [row for row in alike if row.recommended]
+        own = [row for row in at_same_places(baselines, own_posterior) if row.recommended]
         grids.append(baseline_grid(quick_title("Beside simple baselines", quick), own, baselines))
         title = quick_title("Beside simple baselines, all pairs together", quick)
         grids.append(summary_grid(title, summarise([*own, *baselines])))
@@ -67,7 +64,8 @@ def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     ):
         # One line, or the same lines once more, say nothing.
         if len({row.posterior for row in chosen}) > (name != "score"):
-            grids.append(summary_grid(quick_title(title, quick), summarise(chosen), name))
+            beside = at_same_places(chosen, baselines)
+            grids.append(summary_grid(quick_title(title, quick), summarise([*chosen, *beside]), name))
     return grids
 
 
@@ -91,11 +89,14 @@ def summary_grid(
     for each in summaries:
         both = f"{each.posterior} {each.score}".replace("+", " ")  # so that it may be broken
         label = {"score": each.score, "posterior": each.posterior}.get(name, both)
+        if each.posterior == NO_MODEL:
+            label = f"{each.score} ({NO_MODEL})"
         areas = (each.mean, each.far, each.worst_far, each.near, each.made_up)
-        rates = (each.fpr80_in, each.fpr95_in, each.bh_power)
-        lines.append((label, *map(short, (*areas, *rates)), f"{each.rank:.1f}", each.worst_far_pair))
-    head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", "BH", "rank", "where worst")
-    return Grid(title, head, tuple(lines), whole=whole, wide=WIDE)
+        rates = (each.fpr80_in, each.fpr95_in)
+        power = f"{short(each.bh_power)} / {short(each.bh_false)}"
+        lines.append((label, *map(short, (*areas, *rates)), power, f"{each.rank:.1f}", each.worst_far_pair))
+    head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", "BH / false", "rank")
+    return Grid(title, (*head, "where worst"), tuple(lines), whole=whole, wide=WIDE)
 
 
 def selection_grids(records: Records) -> list[Grid]:

@@ -53,7 +53,7 @@ def paper(
         )
     records = options.open_records("paper", output, quick=quick)
 
-    from benchmarks.paper.baselines import baseline_grids, measure_paper
+    from benchmarks.paper.baselines import measure_paper
     from benchmarks.paper.benchmarks import expand
     from benchmarks.paper.latent import latent_tasks
     from benchmarks.paper.methods import find_methods
@@ -95,8 +95,6 @@ def paper(
         return
     if select:
         grids, note, file = selection_grids(records), SELECTION_NOTE, "selection.md"
-    elif baselines:
-        grids, note, file = baseline_grids(records), COMPARED_WITH, "baselines.md"
     elif latent:
         grids, note, file = latent_grids(records), LATENT_NOTE, "latent.md"
     else:

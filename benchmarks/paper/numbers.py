@@ -7,11 +7,12 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean, stdev
 
+from benchmarks.baselines.detectors import BASELINES
 from benchmarks.decimals import short
 from benchmarks.filling.registry import Number, Table
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
-from benchmarks.paper.table import table_rows
+from benchmarks.paper.table import BASELINE, table_rows
 from benchmarks.records import Records
 
 __all__ = ["NUMBERS", "TABLES"]
@@ -56,7 +57,42 @@ def _table(results: Path) -> str:
             published = short(PUBLISHED[benchmark, method].auroc)
             cells.append(f"{short(fmean(areas))} ± {short(stdev(areas))} ({published})")
         lines.append(f"| {' | '.join(cells)} |")
+    for name in BASELINES:
+        cells = [f"{name} (no model)"]
+        for benchmark in COLUMNS:
+            areas = [row["auroc"] for row in found[benchmark, BASELINE, name].values()]
+            cells.append(f"{short(fmean(areas))} ± {short(stdev(areas))}")
+        lines.append(f"| {' | '.join(cells)} |")
     return "\n".join(lines)
+
+
+def _baselines(results: Path) -> str:
+    """AUROC ± spread, AUPRC and FPR80 of what needs no network, the best in bold; below, the paper's best."""
+    found = table_rows(Records(results / "paper"))
+    lines = [f"| AUROC, AUPRC, FPR80 | {' | '.join(COLUMNS.values())} |", "|---" * (1 + len(COLUMNS)) + "|"]
+    areas = {
+        (benchmark, name): [row["auroc"] for row in found[benchmark, BASELINE, name].values()]
+        for benchmark in COLUMNS
+        for name in BASELINES
+    }
+    for name in BASELINES:
+        cells = [f"`{name}`"]
+        for benchmark in COLUMNS:
+            own = areas[benchmark, name]
+            best = max(fmean(areas[benchmark, other]) for other in BASELINES) == fmean(own)
+            area = f"**{short(fmean(own))}**" if best else short(fmean(own))
+            rest = (
+                short(fmean(row[metric] for row in found[benchmark, BASELINE, name].values()))
+                for metric in ("auprc_out", "fpr80_out")
+            )
+            cells.append(", ".join([f"{area}±{short(stdev(own))}", *rest]))
+        lines.append(f"| {' | '.join(cells)} |")
+    printed = [
+        max((PUBLISHED[benchmark, name] for name in ("BVAE1", "BVAE2")), key=lambda each: each.auroc)
+        for benchmark in COLUMNS
+    ]
+    cells = [", ".join(map(short, (each.auroc, each.auprc, each.fpr80))) for each in printed]
+    return "\n".join([*lines, f"| the paper's better variant | {' | '.join(cells)} |"])
 
 
 NUMBERS: Mapping[str, Number] = {
@@ -85,4 +121,4 @@ NUMBERS: Mapping[str, Number] = {
         for name, tell in OVER_SEEDS.items()
     },
 }
-TABLES: Mapping[str, Table] = {"auroc": _table}
+TABLES: Mapping[str, Table] = {"auroc": _table, "baselines": _baselines}

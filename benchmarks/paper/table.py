@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any, TypeAlias
 
+from benchmarks.baselines.measure import PREFIX
 from benchmarks.decimals import short
 from benchmarks.paper.benchmarks import BENCHMARKS, GROUPS
 from benchmarks.paper.latent import GROUP as LATENT
@@ -31,7 +32,18 @@ __all__ = [
 
 Row: TypeAlias = Mapping[str, Any]
 
-NOTE = "Ours (± standard deviation over seeds), then the paper's and the difference."
+BASELINE = PREFIX.removesuffix("/")
+"""Stands where the preset does in the names of their records."""
+WITHOUT_MODEL = {
+    "nearest-neighbour": "kNN",
+    "gaussian-mixture": "GMM",
+    "isolation-forest": "IF",
+    "image-statistics": "image",
+}
+NOTE = (
+    "Ours (± standard deviation over seeds), then the paper's and the difference. Last, without any model: "
+    "the 5th nearest neighbour, a Gaussian mixture, an isolation forest, and statistics of the images alone."
+)
 LATENT_NOTE = (
     "Points that classifiers disagree on least are in-distribution; mean ± standard deviation over seeds. "
     "Out-of-distribution is the positive class of AUPRC and FPR80."
@@ -59,8 +71,9 @@ def table_rows(records: Records) -> dict[tuple[str, str, str], dict[int | None, 
         for record in records.read(benchmark):
             preset, _, method = record.name.partition("/")
             found.setdefault((benchmark, preset, method), {})[record.seed] = record.rows[0]
+    methods = {(preset, method) for _, preset, method in found}
     for group, members in GROUPS.items():
-        for preset, method in itertools.product(PRESETS, METHODS):
+        for preset, method in methods:
             own = [found.get((member, preset, method), {}) for member in members]
             for seed in own[0]:
                 if all(seed in each for each in own):
@@ -70,7 +83,7 @@ def table_rows(records: Records) -> dict[tuple[str, str, str], dict[int | None, 
 
 
 def table_grids(records: Records) -> list[Grid]:
-    """A table for each preset and benchmark, narrow enough for 80 columns."""
+    """A table for each preset and benchmark, narrow enough for 80 columns; simple baselines come last."""
     found, grids = table_rows(records), []
     head = ("", *(word for _, title in METRICS.values() for word in (title, "paper", "Δ")))
     for preset, (benchmark, title) in itertools.product(PRESETS, COLUMNS.items()):
@@ -79,6 +92,11 @@ def table_grids(records: Records) -> list[Grid]:
             for name, each in METHODS.items()
         ]
         if any(set(line[1:]) != {"–"} for line in lines):
+            lines += [
+                (label, *_words(found[benchmark, BASELINE, name], benchmark, name))
+                for name, label in WITHOUT_MODEL.items()
+                if (benchmark, BASELINE, name) in found
+            ]
             named = quick_title(f"Table 1, {preset}: {title}", records.quick)
             grids.append(Grid(named, head, tuple(lines)))
     return grids
@@ -87,11 +105,13 @@ def table_grids(records: Records) -> list[Grid]:
 def _words(by_seed: Mapping[int | None, Row], benchmark: str, method: str) -> Iterator[str]:
     for metric, (printed, _) in METRICS.items():
         values = [row[metric] for row in by_seed.values()]
-        published = getattr(PUBLISHED[benchmark, method], printed)
-        if values:
+        if not values:
+            yield from ("–", "–", "–")
+        elif (benchmark, method) in PUBLISHED:
+            published = getattr(PUBLISHED[benchmark, method], printed)
             yield from (mean_and_spread(values), short(published), _signed(fmean(values) - published))
         else:
-            yield from ("–", "–", "–")
+            yield from (mean_and_spread(values), "", "")
 
 
 def _signed(difference: float) -> str:

@@ -143,11 +143,11 @@ def test_simple_baselines_stand_beside_the_detector_on_the_same_seeds(records):
     together = grids["Beside simple baselines, all pairs together"]
     assert [line[:2] for line in together.lines] == [
         ("sghmc fused", ".980"),
-        ("no model nearest-neighbour", ".900"),
-        ("no model isolation-forest", ".700"),
+        ("nearest-neighbour (no model)", ".900"),
+        ("isolation-forest (no model)", ".700"),
     ]
-    # A baseline is none of the posteriors that are compared, nor one of their scores.
-    assert [line[0] for line in grids["Scores of sghmc"].lines] == ["kl", "fused", "fused-images"]
+    named = {"nearest-neighbour (no model)", "isolation-forest (no model)"}
+    assert {line[0] for line in grids["Scores of sghmc"].lines} == {"kl", "fused", "fused-images"} | named
 
 
 def test_candidates_on_made_up_outliers(records):
@@ -173,3 +173,15 @@ def test_maps_are_drawn_of_the_recommended_posterior_and_of_all(records):
         put(records, "svhn", posterior, {("cifar10", "fused"): 0.9, ("flipped", "fused"): 0.6})
     put(records, "svhn", "baseline/nearest-neighbour", {("cifar10", "nearest-neighbour"): 0.9})
     assert [path.name for path in draw_all(records)] == ["scores-svhn.png", "posteriors.png"]
+
+
+def test_baselines_stand_in_every_table_at_the_same_places_alone():
+    rows = [
+        row("svhn", "cifar10", "far", "fused", 0.9),
+        row("svhn", "cifar10", "far", "nearest-neighbour", 0.8, posterior=NO_MODEL),
+        row("mnist", "kmnist", "far", "nearest-neighbour", 0.1, posterior=NO_MODEL),
+    ]
+    grids = {grid.title: grid for grid in panel_grids(rows, quick=False)}
+    lines = grids["Scores of sghmc"].lines
+    assert [line[:2] for line in lines] == [("fused", ".900"), ("nearest-neighbour (no model)", ".800")]
+    assert all(" / " in line[8] for line in lines)  # beside every power the realised error

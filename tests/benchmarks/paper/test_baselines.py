@@ -9,12 +9,16 @@ from rich.console import Console
 from benchmarks.baselines.detectors import BASELINES
 from benchmarks.baselines.measure import pictures
 from benchmarks.paper import baselines
-from benchmarks.paper.baselines import baseline_grids, measure_paper
+from benchmarks.paper.baselines import measure_paper
 from benchmarks.paper.benchmarks import BENCHMARKS, Sizes, load_inputs
+from benchmarks.paper.table import table_grids
 from benchmarks.records import Record, Records
 from dissensus.evaluation import evaluate
 
 TINY = Sizes(training=64, test=12, validation=20, typical=6)
+
+PAIRS = ("01", "23", "45", "67", "89")
+NEIGHBOUR = "kNN"
 
 
 @pytest.fixture(autouse=True)
@@ -58,12 +62,15 @@ def test_tables_have_means_over_seeds_and_over_a_group_s_members(tmp_path):
 
     add("svhn-vs-cifar10", 0, 0.8)
     add("svhn-vs-cifar10", 1, 0.9)
-    for number, pair in enumerate(("01", "23", "45", "67", "89")):
+    for number, pair in enumerate(PAIRS):
         add(f"fashion-mnist-heldout-{pair}", 0, 0.5 + number / 10)
     add("fashion-mnist-heldout-01", 1, 0.1)  # the other members have no such seed
-    svhn, held_out = baseline_grids(records)
-    assert svhn.lines[0] == ("nearest-neighbour", ".850±.071", ".850±.071", ".150±.071")
-    assert held_out.lines == (
-        ("nearest-neighbour", ".700", ".700", ".300"),
-        ("the paper", ".693", ".680", ".540"),
-    )
+    assert table_grids(records) == []  # without a method there is nothing to stand beside
+    row = {"auroc": 0.75, "auprc_out": 0.75, "fpr80_out": 0.25}
+    for group in ("svhn-vs-cifar10", *(f"fashion-mnist-heldout-{pair}" for pair in PAIRS)):
+        records.add(group, Record("converged/LL", 0, {}, [row], {}))
+    svhn, held_out = table_grids(records)
+    blank = ("", "")
+    assert svhn.lines[2][:3] == ("LL", ".750", ".574")
+    assert svhn.lines[-1] == (NEIGHBOUR, ".850±.071", *blank, ".850±.071", *blank, ".150±.071", *blank)
+    assert held_out.lines[-1] == (NEIGHBOUR, ".700", *blank, ".700", *blank, ".300", *blank)
