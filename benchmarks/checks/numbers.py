@@ -14,10 +14,10 @@ from benchmarks.records import Record, Records
 __all__ = ["NUMBERS", "TABLES"]
 
 SCORES = {
+    "neighbours": "5th neighbour",
     "mean-ll": "log-likelihood",
     "waic": "WAIC",
     "ess": "ESS",
-    "entropy": "entropy",
     "kl": "KL",
     "std": "std",
     "fused": "fused",

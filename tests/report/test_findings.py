@@ -47,6 +47,15 @@ def test_a_difference_within_the_intervals_is_none():
     assert "beats likelihood" in findings(record_of(a=(0.90, 0.97)))[0]
 
 
+def test_what_beats_the_detector_without_a_model_is_said():
+    record = record_of(a=(0.5, 0.90), b=(0.5, 0.90))
+    for kind, area in (("a", 0.99), ("b", 0.92)):  # the second within the intervals
+        record["outliers"][kind]["auroc"]["neighbours"] = {"value": area, "low": area - 0.03, "high": 1.0}
+    assert findings(record)[-1] == (
+        "The 5th nearest neighbour, without any model, beats disagreement (kl) on a (0.99 against 0.90)."
+    )
+
+
 @pytest.mark.parametrize("kinds", [{"a": (0.4, 0.9)}, {"a": (0.4, 0.9), "b": (0.4, 0.9), "c": (0.3, 0.9)}])
 def test_lists_read_as_lists(kinds):
     first = findings(record_of(**kinds))[0]

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.demo.neighbours import NEIGHBOURS
 from dissensus.demo.run import Demo
 from dissensus.evaluation import auroc, auroc_interval, environment
 
 __all__ = ["COLUMNS", "demo_record"]
 
-COLUMNS = ("mean-ll", "waic", "ess", "entropy", "kl", "std")
+COLUMNS = (NEIGHBOURS, "mean-ll", "waic", "ess", "kl", "std")
+"""The simplest baseline first."""
 
 
 def demo_record(demo: Demo) -> dict[str, Any]:

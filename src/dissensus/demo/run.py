@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.demo.neighbours import NEIGHBOURS, neighbour_distances
 from dissensus.detector import BayesianVAE, OnProgress
 from dissensus.inputs import MADE_UP, digits, load_sample, make_up
 from dissensus.seeding import numpy_stream
@@ -64,6 +65,7 @@ def run_demo(
     outliers = _outliers(test.images[INLIERS : INLIERS + OUTLIERS], gate.seed_)
     everything = np.concatenate([inliers, *outliers.values()])
     statistics = gate.statistics(everything, on_progress=on_progress)
+    statistics[NEIGHBOURS] = neighbour_distances(clothes, everything)
     ends = np.cumsum([len(inliers), *map(len, outliers.values())])
     own, *others = (
         {name: values[start:end] for name, values in statistics.items()}

@@ -10,6 +10,7 @@ __all__ = ["called", "false_alarm_sentence", "findings"]
 
 FAILS = 0.75  # an AUROC below this is of little use
 LIKELIHOOD = "mean-ll"
+NEIGHBOURS = "neighbours"
 
 
 def called(statistic: str) -> str:
@@ -22,7 +23,7 @@ def called(statistic: str) -> str:
 
 
 def findings(record: Mapping[str, Any]) -> list[str]:
-    """What the numbers say of plain likelihood against the detector's own statistic.
+    """What the numbers say of plain likelihood, and of neighbours, against the detector's own statistic.
 
     One is called better only where the confidence intervals of the two AUROCs do not meet.
     """
@@ -53,6 +54,14 @@ def findings(record: Mapping[str, Any]) -> list[str]:
         sentences.append(
             f"Neither is of much use on {listed(neither, first=0)}: likelihood first, then {own_name}."
         )
+    simpler = {
+        kind: (areas[NEIGHBOURS]["value"], areas[statistic]["value"])
+        for kind, areas in ((kind, outlier["auroc"]) for kind, outlier in record["outliers"].items())
+        if NEIGHBOURS in areas and areas[NEIGHBOURS]["low"] > areas[statistic]["high"]
+    }
+    if simpler:
+        where = ", ".join(f"{kind} ({a:.2f} against {b:.2f})" for kind, (a, b) in simpler.items())
+        sentences.append(f"The 5th nearest neighbour, without any model, beats {own_name} on {where}.")
     return sentences or [f"Likelihood and {own_name} do equally well on every kind here."]
 
 

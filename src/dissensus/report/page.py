@@ -14,10 +14,10 @@ from dissensus.report.pictures import data_uri
 __all__ = ["demo_page"]
 
 HEADINGS = {
+    "neighbours": "5th neighbour",
     "mean-ll": "log-likelihood",
     "waic": "WAIC",
     "ess": "ESS",
-    "entropy": "entropy",
     "kl": "KL",
     "std": "std of LL",
 }
