@@ -202,7 +202,7 @@ def test_what_cannot_be_made_for_the_inputs_is_refused(model, said):
 def test_a_description_names_the_class_and_makes_it_again_where_it_is_passed():
     config = model_to_config(Normal((3,)))
     name = model_name(Normal)
-    assert name.endswith("test_registry:Normal")
+    assert name.endswith("test_described:Normal")
     assert config == {"model": name, "config": {"shape": [3]}}
     for passed in (Normal, Normal((7,)), [Chatty, Normal]):
         made = model_from_config(config, passed)

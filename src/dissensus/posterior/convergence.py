@@ -12,7 +12,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
-from scipy.stats import rankdata
 
 __all__ = ["bulk_size", "effective_sizes", "rhat", "tail_size"]
 
@@ -58,6 +57,8 @@ def _halves(series: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def _normal_scores(halves: NDArray[np.float64]) -> NDArray[np.float64]:
     """Each value by the normal quantile of its rank among all of (C, n, ...)."""
+    from scipy.stats import rankdata  # takes half a second to import
+
     flat = halves.reshape(-1, *halves.shape[2:])
     ranks = rankdata(flat, axis=0)
     scores: NDArray[np.float64] = ndtri((ranks - 0.375) / (len(flat) + 0.25))
