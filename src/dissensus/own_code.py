@@ -6,6 +6,7 @@ person typed on the command line, or in a service's settings, is imported.
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import sys
@@ -15,7 +16,16 @@ from typing import Any, TypeVar
 
 from dissensus.errors import ArtifactError, SettingsError, brief
 
-__all__ = ["import_class", "import_named", "is_named", "is_own_name", "name_of", "not_passed", "pick"]
+__all__ = [
+    "arguments_of",
+    "import_class",
+    "import_named",
+    "is_named",
+    "is_own_name",
+    "name_of",
+    "not_passed",
+    "pick",
+]
 
 T = TypeVar("T")
 
@@ -123,3 +133,15 @@ def is_named(name: str, own: Any) -> bool:
     if path != own.__qualname__:
         return False
     return module == own.__module__ or SCRIPT in (module, own.__module__)
+
+
+def arguments_of(made: object) -> dict[str, Any]:
+    """What an object of a person's own class was made with, if it keeps each argument by its own name."""
+    names = list(inspect.signature(type(made)).parameters)
+    missing = [name for name in names if not hasattr(made, name)]
+    if missing:
+        raise SettingsError(
+            f"{type(made).__name__} does not keep its argument {missing[0]!r} as an attribute of that name: "
+            "do so, or write config() and from_config()"
+        )
+    return {name: getattr(made, name) for name in names}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Self
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dissensus.errors import DataError, SettingsError
+from dissensus.own_code import arguments_of
 from dissensus.scores._matrix import FloatArray, checked_matrix
 from dissensus.scores._measured import MATRIX, Available, Measured, matrix_of
 
@@ -82,14 +82,7 @@ class Score(ABC):
 
     def config(self) -> dict[str, Any]:
         """Return the constructor's arguments as JSON values. By default: attributes of the same names."""
-        names = list(inspect.signature(type(self)).parameters)
-        missing = [name for name in names if not hasattr(self, name)]
-        if missing:
-            raise SettingsError(
-                f"{type(self).__name__} does not keep its argument {missing[0]!r} as an attribute of that "
-                "name: do so, or write config() and from_config()"
-            )
-        return {name: getattr(self, name) for name in names}
+        return arguments_of(self)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, Self
 
-from dissensus.errors import SettingsError
+from dissensus.own_code import arguments_of
 
 __all__ = ["Embedder"]
 
@@ -37,14 +36,7 @@ class Embedder(ABC):
 
     def config(self) -> dict[str, Any]:
         """Return the constructor's arguments as JSON values. By default: attributes of the same names."""
-        names = list(inspect.signature(type(self)).parameters)
-        missing = [name for name in names if not hasattr(self, name)]
-        if missing:
-            raise SettingsError(
-                f"{type(self).__name__} does not keep its argument {missing[0]!r} as an attribute of that "
-                "name: do so, or write config() and from_config()"
-            )
-        return {name: getattr(self, name) for name in names}
+        return arguments_of(self)
 
     @classmethod
     def from_config(cls, config: Mapping[str, Any]) -> Self:
