@@ -85,6 +85,15 @@ def _same_bits(kind: str, column: str, about: Mapping[str, Any]) -> float:
     return next(float(one[column]) for one in about["measured"] if one["input"] == kind)
 
 
+def _together(about: Mapping[str, Any]) -> float:
+    """The share of time that eight chains save over twice four."""
+    four, eight = (
+        next(float(one["epoch_seconds"]) for one in about["chains"] if one["chains"] == chains)
+        for chains in (4, 8)
+    )
+    return 1 - eight / (2 * four)
+
+
 def _table(results: Path) -> str:
     return markdown([record for _, record in Records(results / "speed").all()])
 
@@ -120,6 +129,8 @@ NUMBERS: Mapping[str, Number] = {
         for name, column in (("padded", "padded_over_unpadded"), ("one-a-call", "one_a_call_over_tiles"))
         for kind in ("row", "picture")
     },
+    "cuda.together": partial(_about, device="cuda", part="training", tell=_together),
+    "cuda.whole-table.minutes": lambda results: NUMBERS["cuda.whole-table.ours"](results) / 60,
     "cuda.decodings.millions": lambda results: NUMBERS["cuda.decodings.ours"](results) / 1e6,
     "cuda.compiled.millions": lambda results: NUMBERS["cuda.compiled.ours"](results) / 1e6,
     "cuda.decodings.other-millions": lambda results: NUMBERS["cuda.decodings.other"](results) / 1e6,
