@@ -40,12 +40,10 @@ def _inliers(results: Path, name: str) -> float:
 
 
 def _demo_table(results: Path) -> str:
-    record = _read(results, "demo")[0]
-    about, measured = record.about, {row["score"] for row in record.rows}
-    scores = {name: shown for name, shown in SCORES.items() if name in measured}
-    lines = [["outliers", *scores.values(), "flagged"], ["---"] * (len(scores) + 2)]
+    about = _read(results, "demo")[0].about
+    lines = [["outliers", *SCORES.values(), "flagged"], ["---"] * (len(SCORES) + 2)]
     for kind, asked in about["outliers"].items():
-        shown = [f"{_demo_auroc(results, kind, score):.2f}".removeprefix("0") for score in scores]
+        shown = [f"{_demo_auroc(results, kind, score):.2f}".removeprefix("0") for score in SCORES]
         best = max(shown, key=float)
         cells = [f"**{cell}**" if cell == best else cell for cell in shown]
         name = KINDS.get(kind, kind.replace("-", " "))

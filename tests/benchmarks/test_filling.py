@@ -148,13 +148,6 @@ def test_the_demo_s_table(tmp_path):
     assert line == "| Gaussian noise | .50 | .50 | .50 | .50 | **1.00** | .50 | **1.00** | 40% |"
 
 
-def test_a_score_that_the_demo_did_not_measure_has_no_column(tmp_path):
-    rows = [{"outliers": "flipped", "score": score, "auroc": 0.5} for score in ("ess", "fused")]
-    about = {"outliers": {"flipped": {"count": 50, "flagged": 20}}}
-    Records(tmp_path / "checks").add("demo", Record("d", 0, {}, rows, {}, about))
-    assert find_table("checks.demo", tmp_path).splitlines()[0] == "| outliers | ESS | fused | flagged |"
-
-
 def test_the_candidates_for_a_preset(tmp_path):
     """The best of both variants first, named by what it changes."""
     records = Records(tmp_path / "paper")
