@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from statistics import fmean
 
 from benchmarks.decimals import short
 from benchmarks.filling.registry import Number, Table
+from benchmarks.panel import ablation_numbers, selection_numbers
 from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.summary import Pair, pairs
 from benchmarks.panel.tasks import all_rows
+from benchmarks.paper.published import PUBLISHED
 from benchmarks.records import Records
 
 __all__ = ["NUMBERS", "TABLES"]
@@ -21,9 +23,13 @@ METHODS: Mapping[str, Callable[[Row], bool]] = {
     "no-model": lambda row: (row.posterior, row.score) == ("sghmc", "fused-images"),
     "neighbours": lambda row: row.score == "nearest-neighbour",
     "forest": lambda row: row.score == "isolation-forest",
+    "mixture": lambda row: row.score == "gaussian-mixture",
     **{
         name: lambda row, score=score: (row.posterior, row.score) == ("sghmc", score)  # type: ignore[misc]
-        for name, score in (("ess", "ess"), ("kl", "kl"), ("likelihood", "mean-ll"))
+        for name, score in (
+            ("likelihood", "mean-ll"),
+            *((score, score) for score in ("ess", "kl", "whitened", "fused-draws", "fused-even")),
+        )
     },
 }
 SHOWN = {
@@ -35,6 +41,33 @@ SHOWN = {
     "fashion-mnist-heldout → held-out classes": "Fashion-MNIST → held-out classes",
 }
 """The pairs that the README shows."""
+TITLES = (
+    *SHOWN,
+    "fashion-mnist → flipped",
+    "fashion-mnist → inverted",
+    "svhn → mixture",
+    "cifar10 → mixture",
+    "fashion-mnist-heldout-89 → classes-89",
+)
+"""The pairs whose numbers have names."""
+BASELINES = ("no-model", "neighbours", "forest", "mixture")
+ASKED = {
+    "fashion-mnist → mnist": 0.998,
+    "svhn → cifar10": 0.99,
+    "mnist → fashion-mnist": 0.999,
+    "cifar10 → svhn": 0.95,
+    "fashion-mnist-heldout → held-out classes": 0.75,
+    "worst far outlier of the panel": 0.95,
+}
+"""The goals for AUROC."""
+IN_THE_PAPER = {
+    "fashion-mnist → mnist": "fashion-mnist-vs-mnist",
+    "svhn → cifar10": "svhn-vs-cifar10",
+    "fashion-mnist-heldout → held-out classes": "fashion-mnist-heldout",
+}
+FOUND_HEAD = (
+    "| | `fused` (default) | asked | the paper | ESS | KL | plain likelihood | no model (`fused-images`) |"
+)
 SVHN = "svhn"
 POSTERIORS = ("sghmc", "sghmc-variant-2", "cyclical-sghmc", "sgld", "ensemble", "swag", "variational")
 COMPARED = (
@@ -51,26 +84,49 @@ POSTERIOR_HEAD = (
 
 
 @lru_cache(maxsize=1)
-def _rows(results: Path, _: tuple[int, ...]) -> list[Row]:
+def _read(results: Path, _: tuple[int, ...]) -> list[Row]:
     return list(all_rows(Records(results / "panel")))
 
 
-def _pairs(results: Path, method: str, *, grouped: bool = True) -> list[Pair]:
+def _rows(results: Path) -> list[Row]:
     # The records take a moment to read: only once, unless a file has changed.
     changed = tuple(path.stat().st_mtime_ns for path in sorted((results / "panel").glob("*.jsonl")))
-    return pairs([row for row in _rows(results, changed) if METHODS[method](row)], grouped=grouped)
+    return _read(results, changed)
+
+
+def _pairs(results: Path, method: str, *, grouped: bool = True) -> list[Pair]:
+    return pairs([row for row in _rows(results) if METHODS[method](row)], grouped=grouped)
 
 
 def _of_pair(results: Path, method: str, title: str, column: str) -> float:
-    return float(next(getattr(pair, column) for pair in _pairs(results, method) if pair.title == title))
+    found = _pairs(results, method, grouped=title in SHOWN)
+    return float(next(getattr(pair, column) for pair in found if pair.title == title))
 
 
-def _false(results: Path, choose: Callable[[list[float]], float], *, svhn: bool) -> float:
+def _mean(results: Path, method: str) -> float:
+    return fmean(pair.auroc for pair in _pairs(results, method, grouped=False))
+
+
+def _false(
+    results: Path, choose: Callable[[list[float]], float], *, svhn: bool, methods: Sequence[str]
+) -> float:
     """Of the realised shares of false discoveries, wherever anything is found."""
-    own = [
-        pair for pair in _pairs(results, "dissensus") if (pair.inliers == SVHN) is svhn and pair.bh_false > 0
-    ]
-    return choose([pair.bh_false for pair in own])
+    own = [pair for method in methods for pair in _pairs(results, method)]
+    return choose([pair.bh_false for pair in own if (pair.inliers == SVHN) is svhn and pair.bh_false > 0])
+
+
+def _of_seeds(
+    results: Path, choose: Callable[[Iterable[float]], float], inliers: str, outliers: str, column: str
+) -> float:
+    """Of the recommended detector's seeds."""
+    rows = (row for row in _rows(results) if row.recommended and row.inliers == inliers)
+    return choose(getattr(row, column) for row in rows if row.outliers == outliers)
+
+
+def _of_posterior(results: Path, posterior: str, score: str) -> float:
+    """The mean AUROC over all pairs, of the seed that all posteriors were measured with."""
+    rows = (row for row in _rows(results) if row.seed == 0 and row.posterior == posterior)
+    return fmean(pair.auroc for pair in pairs(row for row in rows if row.score == score))
 
 
 def _worst_far(results: Path, method: str) -> float:
@@ -91,7 +147,7 @@ def _beside(results: Path) -> str:
 
 def _baselines(results: Path) -> str:
     """The same for every baseline, and each one's worst far outlier."""
-    rows = list(all_rows(Records(results / "panel")))
+    rows = _rows(results)
     names = list(dict.fromkeys(row.score for row in rows if row.posterior == NO_MODEL))
     methods = [
         [row for row in rows if row.recommended],
@@ -107,6 +163,26 @@ def _baselines(results: Path) -> str:
     return "\n".join([*lines, f"| worst far outlier of the panel | {' | '.join(worst)} |"])
 
 
+def _found(results: Path) -> str:
+    """The recommended detector beside what was asked, in bold where that is reached, and beside others."""
+    methods = ("dissensus", "ess", "kl", "likelihood", "no-model")
+    found = {name: {pair.title: pair.auroc for pair in _pairs(results, name)} for name in methods}
+    lines = [FOUND_HEAD, "|---" * 8 + "|"]
+    for title, asked in ASKED.items():
+        paper = IN_THE_PAPER.get(title)
+        published = [PUBLISHED[paper, name].auroc for name in ("BVAE1", "BVAE2")] if paper else []
+        values = [found[name][title] if title in SHOWN else _worst_far(results, name) for name in methods]
+        own, *others = map(short, values)
+        cells = (
+            f"**{own}**" if values[0] >= asked else own,
+            f"{asked:g}".removeprefix("0"),
+            short(max(published)) if published else "–",
+            *others,
+        )
+        lines.append(f"| {' | '.join([SHOWN.get(title, title), *cells])} |")
+    return "\n".join(lines)
+
+
 def _line(shown: str, cells: list[list[Pair]]) -> str:
     words = []
     for own in cells:
@@ -117,7 +193,7 @@ def _line(shown: str, cells: list[list[Pair]]) -> str:
 
 def _posteriors(results: Path) -> str:
     """Every posterior with one seed: AUROC of ``fused``, and of scores that depend on the posterior most."""
-    every = [row for row in all_rows(Records(results / "panel")) if row.seed == 0]
+    every = [row for row in _rows(results) if row.seed == 0]
     lines = []
     for name in POSTERIORS:
         rows = [row for row in every if row.posterior == name]
@@ -151,15 +227,38 @@ NUMBERS: Mapping[str, Number] = {
         f"{title.replace(' → ', '-to-').replace(' ', '-')}.{method}.{name}": partial(
             _of_pair, method=method, title=title, column=column
         )
-        for title in SHOWN
+        for title in TITLES
         for method in METHODS
         for name, column in (("auroc", "auroc"), ("power", "bh_power"), ("false", "bh_false"))
     },
-    **{f"worst-far.{method}": partial(_worst_far, method=method) for method in METHODS},
-    "svhn.false.least": partial(_false, choose=min, svhn=True),
-    "svhn.false.most": partial(_false, choose=max, svhn=True),
-    "others.false.most": partial(_false, choose=max, svhn=False),
-    "far-pairs": lambda results: sum(pair.kind == "far" for pair in _pairs(results, "dissensus")),
-    "pairs": lambda results: len(_pairs(results, "dissensus", grouped=False)),
+    **{
+        f"mean.{method}": partial(_mean, method=method) for method in ("dissensus", "fused-draws", "no-model")
+    },
+    "svhn.false.least": partial(_false, choose=min, svhn=True, methods=("dissensus",)),
+    **{
+        f"{which}.false.most{end}": partial(_false, choose=max, svhn=which == SVHN, methods=methods)
+        for which in (SVHN, "others")
+        for end, methods in (("", ("dissensus",)), (".no-model", ("no-model",)), (".baselines", BASELINES))
+    },
+    **{
+        f"svhn-to-cifar10.seeds.{name}.{end}": partial(
+            _of_seeds, choose=choose, inliers=SVHN, outliers="cifar10", column=column
+        )
+        for name, column in (("auroc", "auroc"), ("power", "bh_power"))
+        for end, choose in (("least", min), ("most", max))
+    },
+    **{
+        f"posterior.{posterior}.{score}": partial(_of_posterior, posterior=posterior, score=score)
+        for posterior in ("sghmc", "sghmc-variant-2", "ensemble")
+        for score in ("fused", "ess", "whitened")
+    },
+    **ablation_numbers.NUMBERS,
+    **selection_numbers.NUMBERS,
 }
-TABLES: Mapping[str, Table] = {"beside": _beside, "baselines": _baselines, "posteriors": _posteriors}
+TABLES: Mapping[str, Table] = {
+    "beside": _beside,
+    "found": _found,
+    "baselines": _baselines,
+    "posteriors": _posteriors,
+    **ablation_numbers.TABLES,
+}

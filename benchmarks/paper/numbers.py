@@ -10,6 +10,8 @@ from statistics import fmean, stdev
 from benchmarks.baselines.detectors import BASELINES
 from benchmarks.decimals import short
 from benchmarks.filling.registry import Number, Table
+from benchmarks.paper import selection_numbers
+from benchmarks.paper.benchmarks import GROUPS
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.table import BASELINE, table_rows
@@ -19,6 +21,7 @@ __all__ = ["NUMBERS", "TABLES"]
 
 PRESET = "converged"
 FIRST = "fashion-mnist-vs-mnist"
+HELD_OUT = "fashion-mnist-heldout"
 SHOWN = (
     *((method, preset) for preset in ("converged", "as-published") for method in ("BVAE1", "BVAE2")),
     *((method, "converged") for method in ("LL", "LLR", "TT", "WAIC")),
@@ -39,6 +42,12 @@ def _of_score(
     """Of a score that is not the method's own, of the same draws."""
     records = [each for each in Records(results / "paper").read(group) if each.name == name]
     return tell([row["auroc"] for record in records for row in record.rows if row["score"] == score])
+
+
+def _of_score_held_out(results: Path, method: str, score: str) -> float:
+    """The same, over the splits of the held-out classes."""
+    name = f"{PRESET}/{method}"
+    return fmean(_of_score(results, fmean, split, name, score) for split in GROUPS[HELD_OUT])
 
 
 def _published(_: Path, benchmark: str, method: str) -> float:
@@ -95,6 +104,19 @@ def _baselines(results: Path) -> str:
     return "\n".join([*lines, f"| the paper's better variant | {' | '.join(cells)} |"])
 
 
+def _splits(results: Path) -> str:
+    """AUROC on each split of the held-out classes, of all methods and of what needs no network."""
+    found = table_rows(Records(results / "paper"))
+    columns = {METHODS[method].label: (PRESET, method) for method, _ in SHOWN}
+    columns |= {f"`{name}`": (BASELINE, name) for name in BASELINES}
+    lines = [f"| classes held out | {' | '.join(columns)} |", "|---" * (1 + len(columns)) + "|"]
+    for split in GROUPS[HELD_OUT]:
+        own = [fmean(row["auroc"] for row in found[split, *column].values()) for column in columns.values()]
+        cells = [f"**{short(area)}**" if area == max(own) else short(area) for area in own]
+        lines.append(f"| {' and '.join(split[-2:])} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 NUMBERS: Mapping[str, Number] = {
     **{
         f"{benchmark}.{method}.{name}": partial(_of_method, tell=tell, benchmark=benchmark, method=method)
@@ -116,9 +138,19 @@ NUMBERS: Mapping[str, Number] = {
         for name, tell in OVER_SEEDS.items()
     },
     **{
+        f"{HELD_OUT}.{method}.kl.auroc": partial(_of_score_held_out, method=method, score="kl")
+        for method in ("BVAE1", "BVAE2")
+    },
+    **{
         f"latent.{score}.{name}": partial(_of_score, tell=tell, group="latent", name=PRESET, score=score)
         for score in LATENT
         for name, tell in OVER_SEEDS.items()
     },
+    **selection_numbers.NUMBERS,
 }
-TABLES: Mapping[str, Table] = {"auroc": _table, "baselines": _baselines}
+TABLES: Mapping[str, Table] = {
+    "auroc": _table,
+    "baselines": _baselines,
+    "splits": _splits,
+    **selection_numbers.TABLES,
+}

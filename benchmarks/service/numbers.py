@@ -19,6 +19,7 @@ def _told(results: Path, part: str, name: str) -> float:
 
 
 NUMBERS: Mapping[str, Number] = {
+    "minutes": lambda results: Records(results / "service").read(GROUP)[0].seconds["all"] / 60,
     "clients": partial(_told, part="throughput", name="clients"),
     "answers": partial(_told, part="throughput", name="inputs_a_second"),
     "share": partial(_told, part="throughput", name="share_of_library"),

@@ -39,6 +39,7 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
     "cpu.decodings": ("cpu", "decoding", "decodings a second, conv VAE, K = 16", PLAIN),
     "cpu.batch": ("cpu", "single", "a batch of 128 images, default detector", PLAIN),
     "cpu.one-image": ("cpu", "single", "one image, default detector, loaded", GOAL),
+    "cpu.import": ("cpu", "startup", "import dissensus, over import torch", GOAL),
     "cpu.help": ("cpu", "startup", "dissensus --help", GOAL),
     **{f"cpu.nll.{K}": ("cpu", "rivals", f"{NLL}{K}", "pythae's get_nll") for K in (8, 16, 32)},
     **{
@@ -85,6 +86,23 @@ def _same_bits(kind: str, column: str, about: Mapping[str, Any]) -> float:
     return next(float(one[column]) for one in about["measured"] if one["input"] == kind)
 
 
+def _together(about: Mapping[str, Any]) -> float:
+    """The share of time that eight chains save over twice four."""
+    four, eight = (
+        next(float(one["epoch_seconds"]) for one in about["chains"] if one["chains"] == chains)
+        for chains in (4, 8)
+    )
+    return 1 - eight / (2 * four)
+
+
+def _same_steps(about: Mapping[str, Any]) -> float:
+    """Over how many steps every trajectory was the plain loop's to the bit."""
+    by_steps: dict[int, list[float]] = {}
+    for one in about["trajectories"]:
+        by_steps.setdefault(one["steps"], []).append(one["largest_relative_distance"])
+    return max(steps for steps, distances in by_steps.items() if not any(distances))
+
+
 def _table(results: Path) -> str:
     return markdown([record for _, record in Records(results / "speed").all()])
 
@@ -120,6 +138,9 @@ NUMBERS: Mapping[str, Number] = {
         for name, column in (("padded", "padded_over_unpadded"), ("one-a-call", "one_a_call_over_tiles"))
         for kind in ("row", "picture")
     },
+    "cuda.trajectory.steps": partial(_about, device="cuda", part="trajectory", tell=_same_steps),
+    "cuda.together": partial(_about, device="cuda", part="training", tell=_together),
+    "cuda.whole-table.minutes": lambda results: NUMBERS["cuda.whole-table.ours"](results) / 60,
     "cuda.decodings.millions": lambda results: NUMBERS["cuda.decodings.ours"](results) / 1e6,
     "cuda.compiled.millions": lambda results: NUMBERS["cuda.compiled.ours"](results) / 1e6,
     "cuda.decodings.other-millions": lambda results: NUMBERS["cuda.decodings.other"](results) / 1e6,

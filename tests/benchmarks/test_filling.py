@@ -143,8 +143,24 @@ def test_the_demo_s_table(tmp_path):
     rows = [{"outliers": "gaussian-noise", "score": score, "auroc": area} for score, area in scores.items()]
     about = {"outliers": {"gaussian-noise": {"count": 50, "flagged": 20}}}
     Records(tmp_path / "checks").add("demo", Record("d", 0, {}, rows, {}, about))
-    *_, line = find_table("checks.demo", tmp_path).splitlines()
+    head, _, line = find_table("checks.demo", tmp_path).splitlines()
+    assert "5th neighbour" in head
     assert line == "| Gaussian noise | .50 | .50 | .50 | .50 | **1.00** | .50 | **1.00** | 40% |"
+
+
+def test_the_candidates_for_a_preset(tmp_path):
+    """The best of both variants first, named by what it changes."""
+    records = Records(tmp_path / "paper")
+    for name, log_p in (("converged+step_size=0.02", -9.0), ("converged", -8.0)):
+        for run in ("bvae1", "bvae2"):
+            row = {"validation_log_likelihood": log_p, "validation_log_likelihood_of_mixture": log_p + 1}
+            row |= {"rhat": 1.25, "spread_over_draws": 2.0}
+            records.add("selection-fashion-mnist-vs-mnist", Record(f"{name}/{run}", 0, {}, [row], {}))
+    assert find_table("paper.selection", tmp_path).splitlines()[2:] == [
+        "| FashionMNIST | the preset | −8.00 / −8.00 | −7.00 / −7.00 | 1.25 / 1.25 |",
+        "| FashionMNIST | step size 0.02 | −9.00 / −9.00 | −8.00 / −8.00 | 1.25 / 1.25 |",
+    ]
+    assert find_number("paper.selection.spread", tmp_path) == 2.0
 
 
 def test_the_readme_s_table(tmp_path):
@@ -168,3 +184,4 @@ def test_the_readme_s_table(tmp_path):
     assert lines[-1].startswith("| mean of all 10 pairs | .750")
     assert find_number("panel.svhn-to-cifar10.neighbours.auroc", tmp_path) == 1.0
     assert find_number("panel.svhn.false.most", tmp_path) == 0.25
+    assert find_number("panel.mean.dissensus", tmp_path) == 0.75
