@@ -17,7 +17,7 @@ def test_marginal_of_a_weight_is_student_t(shape, rate, temperature):
 
     Its degrees of freedom are ν = 2(a₀ − ½)/T + 1, for T = 1 2a₀, and its scale is √(2b₀/ν).
     """
-    size = 1_000
+    size = 3_000
     layout = Layout(tuple(f"w{i}" for i in range(size)), ((1,),) * size)
     hyperprior, random = GammaHyperprior(shape, rate).at(temperature), np.random.default_rng(0)
     weights = torch.full((size,), 5.0)
