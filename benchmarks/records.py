@@ -103,10 +103,6 @@ class Records:
         return self.folder / f"{group}.jsonl"
 
 
-def _order(record: Record) -> tuple[str, int]:
-    return record.name, -1 if record.seed is None else record.seed
-
-
 def digest(settings: Mapping[str, Any]) -> str:
     """A short name of settings, the same for those read back from a record.
 

@@ -3,8 +3,9 @@
 Photographs show things in any light. Here clothes are put before backgrounds of any brightness, lit from any
 side, and an encoder learns to tell seven kinds of them apart. The gate is fitted on other pictures of these
 kinds, without labels, and asked about three kinds that neither has ever seen. Beside it stand the distance to
-the 5th nearest training vector, and a VAE of the pixels, to which light is most of what there is. Takes half
-a minute on one core; DISSENSUS_QUICK=1 makes it a rehearsal of seconds, whose answers are poor.
+the 5th nearest training vector, and a VAE of the pixels, to which light is most of what there is. Of clothes
+as they are, without the light, a VAE of the pixels finds more than a gate on such vectors does. Takes half a
+minute on one core; DISSENSUS_QUICK=1 makes it a rehearsal of seconds, whose answers are poor.
 """
 
 import os
