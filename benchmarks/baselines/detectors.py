@@ -146,8 +146,7 @@ class ImageStatistics:
 
 
 # Of the candidates in benchmarks.panel.baselines the best on made-up outliers of training images, by mean
-# AUROC: neighbours on 256 plain components .631 (whitened .616; 64 plain .613, whitened .563), mixtures of
-# 256 components .682 (64: .596), cuts along pixels .692 (along 64 components: .459).
+# AUROC (results/panel/baseline-selection.md).
 BASELINES: Mapping[str, Baseline] = MappingProxyType(
     {
         "nearest-neighbour": NearestNeighbour(components=256, at_most=20_000),

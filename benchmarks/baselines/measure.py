@@ -1,4 +1,4 @@
-"""Makes the records of baselines that are missing, whatever the benchmark."""
+"""Baselines as pieces to be measured, whatever the benchmark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import itertools
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from rich.console import Console
 
 from benchmarks.baselines.detectors import BASELINES, Baseline, FloatArray, baseline_settings
-from benchmarks.records import Record, Records
+from benchmarks.pieces import Found, Piece, measure_missing
+from benchmarks.records import Records
 from dissensus.models.inputs import channels_last
 
 __all__ = ["PREFIX", "Split", "Task", "baseline_tasks", "measure", "pictures"]
@@ -45,10 +46,6 @@ class Task:
         """Everything the numbers depend on beside the seed, as plain values."""
         return {"baseline": baseline_settings(self.baseline), **self.chosen}
 
-    def is_measured(self, records: Records) -> bool:
-        """Whether there is a record of these very settings."""
-        return records.find(self.group, self.title, self.seed, self.settings) is not None
-
 
 @dataclass(frozen=True, eq=False)
 class Split:
@@ -77,21 +74,12 @@ def measure(
 
     ``load`` gives the inputs of a group and seed; they are read once for all baselines that need them.
     """
-    missing = [task for task in tasks if not task.is_measured(records)]
-    for (group, seed), own in itertools.groupby(missing, key=lambda task: (task.group, task.seed)):
-        began = time.perf_counter()
-        split = load(group, seed)
-        loading = time.perf_counter() - began
-        for task in own:
-            record = _measured(task, split, loading, quick=records.quick)
-            records.add(group, record)
-            console.print(
-                f"{group}, {task.name}, seed {seed}: {record.seconds['fitting']:.1f} s fitting, "
-                f"{record.seconds['scoring']:.1f} s scoring, "
-                f"AUROC {fmean(row['auroc'] for row in record.rows):.3f}",
-                highlight=False,
-                soft_wrap=True,
-            )
+    split = lru_cache(maxsize=1)(load)
+    pieces = (
+        Piece(task.group, task.title, task.settings, partial(_measured, task, split), task.seed)
+        for task in tasks
+    )
+    measure_missing(records, pieces, console)
 
 
 def pictures(images: torch.Tensor) -> NDArray[np.uint8]:
@@ -99,19 +87,16 @@ def pictures(images: torch.Tensor) -> NDArray[np.uint8]:
     return np.ascontiguousarray(channels_last(images).cpu().numpy())
 
 
-def _measured(task: Task, split: Split, loading: float, *, quick: bool) -> Record:
+def _measured(task: Task, load: Callable[[str, int], Split], say: Callable[[str], None]) -> Found:
+    say("loading")
+    split = load(task.group, task.seed)
     learnt_from = split.training if task.baseline.learns_from == "training" else split.held_out
+    say("fitting")
     began = time.perf_counter()
     scorer = task.baseline.fit(learnt_from, seed=task.seed)
     fitted = time.perf_counter()
+    say("scoring")
     scores = scorer(split.scored)
-    seconds = {"loading": loading, "fitting": fitted - began, "scoring": time.perf_counter() - fitted}
-    return Record(
-        task.title,
-        task.seed,
-        task.settings,
-        split.rows(task.name, scores),
-        seconds,
-        about={"learnt_from": min(len(learnt_from), task.baseline.at_most)},
-        quick=quick,
-    )
+    seconds = {"fitting": fitted - began, "scoring": time.perf_counter() - fitted}
+    about = {"learnt_from": min(len(learnt_from), task.baseline.at_most)}
+    return Found(split.rows(task.name, scores), about, seconds)
