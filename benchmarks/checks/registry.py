@@ -24,6 +24,7 @@ CHECKS: Mapping[str, str] = {
     "tables": "the default detector on every table of a folder, beside neighbours",
     "shift": "what is seen of a shift, and what weights, adapted rates and margins do about it",
     "fuzz": "mutated gates and inputs end in a clear error or a correct result",
+    "gpu": "the tests that need a GPU, on the one that is here",
 }
 """What each measures; the name is that of the file and of the group of its records."""
 
