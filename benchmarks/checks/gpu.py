@@ -6,6 +6,7 @@ does, so that they run on a machine without the packages that other tests need.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -69,6 +70,7 @@ def outcomes(files: Sequence[str], root: Path = ROOT) -> tuple[list[dict[str, An
         done = subprocess.run(
             [sys.executable, "-m", "pytest", *options, *files],
             cwd=root,
+            env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # the same tests wherever they run
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,

@@ -18,6 +18,7 @@ __all__ = ["CHECKS", "Check", "find_check", "find_names"]
 CHECKS: Mapping[str, str] = {
     "demo": "what `dissensus demo` finds",
     "fused": "what fusing statistics brings, and what it costs",
+    "importance": "error and bias of an importance-sampled log-likelihood where the truth is known",
     "memory": "memory of a large likelihood matrix",
     "proposals": "the paper's mixture of proposals beside each draw's own",
     "streaming": "time and memory to score a million images",

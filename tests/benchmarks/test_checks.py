@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
-from benchmarks.checks import demo, fused, gpu, proposals, streaming, tables
+from benchmarks.checks import demo, fused, gpu, importance, proposals, streaming, tables
 from benchmarks.checks.asked import Asked
 from benchmarks.checks.registry import CHECKS, find_check, find_names
 from benchmarks.pieces import Found, Piece
@@ -13,6 +13,7 @@ from benchmarks.places import ROOT
 from benchmarks.records import Record, Records
 from dissensus.errors import DissensusError, SettingsError
 from dissensus.inputs import load_sample
+from dissensus.likelihood import log_likelihoods
 
 
 def run(*arguments):
@@ -131,6 +132,18 @@ def test_the_demo_in_words():
     assert (
         said == "Demo: fitted in 72 s; 10 of 300 unseen clothes were flagged; AUROC 0.800 (flipped) to 1.000."
     )
+
+
+def test_the_oracle_of_importance_sampling_knows_the_truth():
+    exact = importance.linear_gaussian(5, shift=0.0, width=1.0)  # its encoder is the posterior
+    matrix = log_likelihoods(exact.vae, exact.draws, exact.data, samples=3)
+    np.testing.assert_allclose(matrix.values[0], exact.truth, atol=1e-4)
+    assert np.abs(matrix.biases).max() < 1e-6
+    # One that is too narrow is too low, by more than it can tell: the largest weights are rare.
+    row = importance._row(importance.linear_gaussian(1), 16, noises=100)
+    assert row["bias"] < 3 * row["stated_bias"] < 0
+    assert row["spread"] > row["stated_error"]
+    assert importance._row(exact, 1, noises=2)["stated_bias"] is None
 
 
 def test_images_to_stream_are_all_different(tmp_path):
