@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-integrations paper browser lint types clean
+.PHONY: demo test test-gpu test-integrations paper browser lint types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -22,6 +22,10 @@ demo: $(READY)
 
 test: $(READY) lint types
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# The tests that need a GPU, and the record of how they ended: results/checks/gpu.jsonl.
+test-gpu: $(READY)
+	$(BIN)/python -m benchmarks checks --only gpu --again
 
 # The paper's table: measures what results/paper lacks (an hour of one GPU from nothing), then shows it.
 paper: $(READY)

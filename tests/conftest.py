@@ -25,6 +25,11 @@ if ignored and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_runtest_setup(item):
+    if item.get_closest_marker("gpu") is not None and not torch.cuda.is_available():
+        pytest.skip("there is no GPU here: `make test-gpu` runs these where there is one")
+
+
 @pytest.fixture
 def image_vaes():
     """Three small convolutional VAEs of one architecture."""

@@ -18,12 +18,14 @@ __all__ = ["CHECKS", "Check", "find_check", "find_names"]
 CHECKS: Mapping[str, str] = {
     "demo": "what `dissensus demo` finds",
     "fused": "what fusing statistics brings, and what it costs",
+    "importance": "error and bias of an importance-sampled log-likelihood where the truth is known",
     "memory": "memory of a large likelihood matrix",
     "proposals": "the paper's mixture of proposals beside each draw's own",
     "streaming": "time and memory to score a million images",
     "tables": "the default detector on every table of a folder, beside neighbours",
     "shift": "what is seen of a shift, and what weights, adapted rates and margins do about it",
     "fuzz": "mutated gates and inputs end in a clear error or a correct result",
+    "gpu": "the tests that need a GPU, on the one that is here",
 }
 """What each measures; the name is that of the file and of the group of its records."""
 

@@ -43,6 +43,7 @@ def _speed(device: str, minutes: float, *parts: str) -> Part:
 
 PARTS: Mapping[str, tuple[Part, ...]] = {
     "gpu": (
+        Part("checks --only gpu", 2, "checks/gpu:*"),
         _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
         _speed("cuda", 6, "whole-table"),
         *(Part(f"paper --device cuda --seeds {n}", 6, "speed/cuda:whole-table") for n in (0, 1, 2)),

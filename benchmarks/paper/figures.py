@@ -33,6 +33,7 @@ COLOURS = {
     "WAIC": "#56B4E9",
     "Annulus": "#009E73",
     "qz": "#CC79A7",
+    "BVAE1-mean-D": "#56B4E9",
 }
 INSIDE, OUTSIDE = "#0072B2", "#E69F00"
 

@@ -32,12 +32,15 @@ from dissensus.latent import aggregated_posterior, annulus, expected_disagreemen
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import to_tensor, unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
+from dissensus.scores import effective_sample_size, ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
 __all__ = [
     "GROUP",
     "LATENT_FULL",
     "LATENT_QUICK",
+    "OWN_FORM",
+    "SCORES",
     "LatentRun",
     "LatentSettings",
     "latent_tasks",
@@ -47,6 +50,10 @@ __all__ = [
 
 GROUP = "latent"
 """Of the records, which are called after their presets."""
+OWN_FORM = "BVAE1-mean-D"
+"""Expected disagreement as the paper writes it, the mean of D = 1/Σw², which ties once each input has D = 1.
+``BVAE1`` is that of −log(1 − 1/D), which ranks single inputs alike and never ties."""
+SCORES = ("BVAE1", OWN_FORM, "Annulus", "qz")
 BENCHMARK = BENCHMARKS["fashion-mnist-vs-mnist"]  # for its training images; the outliers are not looked at
 
 
@@ -102,6 +109,7 @@ class LatentRun(Run):
             "sampling": self.preset.sampling("bvae1").describe(),
             "model": architecture_config(self.preset.vae(BENCHMARK.model)),
             "sizes": asdict(self.sizes),
+            "scores": SCORES,
         }
 
     @property
@@ -191,21 +199,20 @@ def _report(results: Results) -> Report:
 def score_points(
     vae: VAE, draws: WeightDraws, z: Tensor, training: Tensor, settings: LatentSettings, *, seed: int
 ) -> dict[str, NDArray[np.float64]]:
-    """Expected disagreement and both baselines of latent points (n, Z), each (n,), higher = more OoD."""
+    """The scores of latent points (n, Z) by name, each (n,), higher = more OoD."""
     means, log_stds = _encodings(vae, draws, training)
-    return {
-        "BVAE1": expected_disagreement(
-            vae,
-            draws,
-            z,
-            inputs=settings.inputs,
-            samples=settings.samples,
-            seed=seed,
-            device=training.device,
-        ),
-        "Annulus": annulus(z.numpy()),
-        "qz": aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours),
-    }
+    both = expected_disagreement(
+        vae,
+        draws,
+        z,
+        inputs=settings.inputs,
+        samples=settings.samples,
+        score=lambda matrix: np.stack([ess_disagreement(matrix), -effective_sample_size(matrix)]),
+        seed=seed,
+        device=training.device,
+    )
+    qz = aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours)
+    return dict(zip(SCORES, (*both, annulus(z.numpy()), qz), strict=True))
 
 
 def proxy_scores(

@@ -46,6 +46,7 @@ NOTE = (
 )
 LATENT_NOTE = (
     "Points that classifiers disagree on least are in-distribution; mean ± standard deviation over seeds. "
+    "BVAE1 is the expected −log(1 − 1/D), which never ties; with mean-D the paper's own, the expected D. "
     "Out-of-distribution is the positive class of AUPRC and FPR80."
 )
 SELECTION_NOTE = (

@@ -17,6 +17,8 @@ from dissensus.posterior import PartDraws, WeightDraws
 class LinearGaussian(GenerativeModel):
     """x = W z + b + σ ε with z, ε standard normal: log p(x) is that of N(b, W Wᵀ + σ² I), exactly."""
 
+    capturable = False  # a Cholesky factor is checked, which waits for the device
+
     def __init__(self, size: int = 5, latents: int = 2) -> None:
         super().__init__()
         self.input_shape = (size,)
@@ -54,6 +56,7 @@ class Flow(GenerativeModel):
     """A masked autoregressive flow of zuko; log p(x) is exact, and draws are evaluated several at once."""
 
     draws_at_once = 4
+    capturable = False  # distributions of torch check their arguments, which waits for the device
 
     def __init__(self, size: int = 4, transforms: int = 2, hidden: int = 16) -> None:
         super().__init__()

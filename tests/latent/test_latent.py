@@ -131,6 +131,18 @@ class TestExpectedDisagreement:
                 expected.append(np.mean(each))
         np.testing.assert_allclose(found, expected, rtol=1e-5)
 
+    def test_several_scores_are_made_of_the_same_inputs(self, tiny):
+        vae, draws = tiny
+        z = torch.randn(5, 2, generator=torch.Generator().manual_seed(4)) * 10
+        scores = (ess_disagreement, lambda matrix: -effective_sample_size(matrix))
+
+        def ask(score, points=z):
+            return expected_disagreement(vae, draws, points, inputs=3, samples=4, score=score, block=2)
+
+        both = ask(lambda matrix: np.stack([score(matrix) for score in scores]))
+        np.testing.assert_array_equal(both, [ask(score) for score in scores])
+        assert ask(ess_disagreement, z[:0]).shape == (0,)
+
     def test_blocks_are_told_of(self, tiny):
         vae, draws = tiny
         finished = []

@@ -72,6 +72,23 @@ def test_empirical_spread_is_the_stated_error(draws_of):
     assert np.sqrt(np.mean(np.square(floors))) == pytest.approx(overall, rel=0.2)
 
 
+def test_the_stated_bias_is_the_bias_where_many_samples_share_the_weight(draws_of):
+    model = LinearGaussian(0.0, 2.0)  # wider than the posterior: no weight is much larger than the others
+    draws, one = draws_of([model.vae]), model.data[:1]
+    runs = [log_likelihoods(model.vae, draws, one, samples=8, seed=seed) for seed in range(600)]
+    values, stated = (np.array([getattr(run, what)[0, 0] for run in runs]) for what in ("values", "biases"))
+    off = values - model.truth[0]
+    standard_error = off.std(ddof=1) / np.sqrt(len(runs))
+    assert off.mean() < -3 * standard_error  # there is one
+    assert stated.mean() == pytest.approx(off.mean(), abs=2 * standard_error)
+    assert (stated <= 0).all()
+
+
+def test_a_single_sample_cannot_tell_its_bias(draws_of):
+    model = LinearGaussian(0.15, 1.2)
+    assert np.isnan(log_likelihoods(model.vae, draws_of([model.vae]), model.data, samples=1).biases).all()
+
+
 def test_stated_error_shrinks_with_the_root_of_the_samples(draws_of):
     model = LinearGaussian(0.15, 1.2)
     few, many = (

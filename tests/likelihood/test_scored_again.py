@@ -13,8 +13,6 @@ from dissensus.models import VAE, build_vae
 from dissensus.models.vae.half_precision import TOLERANCE, ReducedScorer
 from dissensus.models.vae.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
-on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
 
 @pytest.fixture(params=[1, 4], ids=lambda samples: f"K={samples}")
 def case(request):
@@ -85,8 +83,14 @@ def test_what_it_cannot_tell_is_scored_again(case, draws_of, monkeypatch, ahead,
     check_what_is_scored_again(case, draws_of, encoder_of, "cpu", reduced, 1e-12, unbearable)
 
 
-@on_gpu
-@pytest.mark.parametrize("encoder_of", [[0, 0, 0, 0], [0, 1, 2, 3]])
-@pytest.mark.parametrize("make", [tile_scorer, compiled_scorer])
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    ("make", "encoder_of"),
+    [
+        (tile_scorer, [0, 0, 0, 0]),
+        (tile_scorer, [0, 1, 2, 3]),
+        (compiled_scorer, [0, 1, 2, 3]),  # which takes seconds to compile
+    ],
+)
 def test_on_a_gpu_what_it_cannot_tell_is_scored_again(case, draws_of, make, encoder_of):
     check_what_is_scored_again(case, draws_of, encoder_of, "cuda", make, rtol=1e-6)

@@ -10,8 +10,6 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.vae.half_precision import TOLERANCE, ReducedScorer
 from dissensus.models.vae.scorer import ReferenceScorer, compiled_scorer, tile_scorer
 
-on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
 
 @pytest.fixture(params=[1, 4], ids=lambda samples: f"K={samples}")
 def case(request):
@@ -81,7 +79,7 @@ def test_a_cpu_and_networks_of_another_kind_get_the_plain_one(case):
     assert not ReducedScorer.fits(build_vae((7,), generator=torch.Generator().manual_seed(0)))
 
 
-@on_gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("make", [tile_scorer, compiled_scorer])
 def test_on_a_gpu_it_agrees_too(case, make):
     vae, x, noise = case

@@ -8,8 +8,6 @@ from dissensus.posterior import SamplingSettings, posterior_settings
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.engines import CapturedEngine, EagerEngine, engine_for
 
-on_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a CUDA device")
-
 
 def chains_of(vae, data, settings):
     return [Chain(vae, settings, data, index, 7) for index in range(settings.chains)]
@@ -27,7 +25,7 @@ def test_the_plain_loop_runs_on_a_cpu_and_reports_every_step(vectors, vector_vae
     assert trace[1].tolist() == [float(twin.step(rows)) for rows in twin.begin_epoch(1)]
 
 
-@on_gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("name", ["cyclical-sghmc", "sgld", "swag", "variational"])
 @pytest.mark.parametrize("variant", [1, 2])
 def test_every_posterior_is_captured(name, variant):
@@ -51,7 +49,7 @@ def test_every_posterior_is_captured(name, variant):
                     assert difference <= 1e-3 * tensor.double().norm() + 1e-9, key
 
 
-@on_gpu
+@pytest.mark.gpu
 def test_chains_of_several_runs_in_one_graph_are_the_plain_loop_s():
     random = torch.Generator().manual_seed(0)
     data = torch.randint(0, 256, (512, 1, 28, 28), generator=random, dtype=torch.uint8).cuda()
@@ -71,7 +69,7 @@ def test_chains_of_several_runs_in_one_graph_are_the_plain_loop_s():
             torch.testing.assert_close(trace, expected, rtol=1e-3, atol=0)
 
 
-@on_gpu
+@pytest.mark.gpu
 @pytest.mark.parametrize("variant", [SamplingSettings.variant_1, SamplingSettings.variant_2])
 def test_captured_trajectory_equals_the_plain_loop_s(variant):
     random = torch.Generator().manual_seed(0)

@@ -36,15 +36,16 @@ def expected_disagreement(
 
     .. math:: D[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D[x] \simeq \frac{1}{L} \sum_l D[x_l]
 
-    with L = ``inputs`` decoded by :func:`mixture_samples` and D any function of the matrix. The default is
-    the paper's effective sample size in the form that never ties; its very own is
-    ``lambda matrix: -effective_sample_size(matrix)``.
+    with L = ``inputs`` decoded by :func:`mixture_samples` and D any function of the matrix, (M, N) → (N,).
+    The default is the paper's effective sample size in the form that never ties; its very own is
+    ``lambda matrix: -effective_sample_size(matrix)``. A function that gives several scores at once, (S, N),
+    gets them all of the same decoded inputs: (S, n).
 
     All draws must share one latent space: take those of a single chain. The cost is n · L · M · K decodings
     with K = ``samples``; memory is bounded by ``block`` points at a time. ``on_block`` is called with the
     number of points just finished.
     """
-    values = np.empty(len(z))
+    values = [np.empty(0)] * (not len(z))
     for start in range(0, len(z), block):
         points = z[start : start + block]
         # A stream for each block: what a point gets does not depend on the blocks after its own.
@@ -52,7 +53,8 @@ def expected_disagreement(
             model, draws, points, inputs=inputs, seed=stream_seed(seed, "block", start), device=device
         )
         matrix = log_likelihoods(model, draws, x.flatten(0, 1), samples=samples, seed=seed, device=device)
-        values[start : start + block] = score(matrix.values).reshape(len(points), inputs).mean(axis=1)
+        each = score(matrix.values)
+        values.append(each.reshape(*each.shape[:-1], len(points), inputs).mean(axis=-1))
         if on_block is not None:
             on_block(len(points))
-    return values
+    return np.concatenate(values, axis=-1)

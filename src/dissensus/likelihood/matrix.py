@@ -45,11 +45,23 @@ class LogLikelihoods:
     values: NDArray[np.float64]
     """(M, N)"""
     errors: NDArray[np.float64]
-    """Monte-Carlo error of each value (M, N); NaN for K = 1, which cannot tell."""
+    """Monte-Carlo error of each value (M, N); NaN for K = 1, which cannot tell.
+
+    It comes from the K weights themselves, and is at most 1: where most of the weight is on one sample, the
+    value can be wrong by more."""
     samples: int
     """K"""
     seed: int
     """Of the noise, which all draws and all inputs share."""
+
+    @property
+    def biases(self) -> NDArray[np.float64]:
+        """By how much each value (M, N) is wrong on average, to first order: −error²/2, never above 0.
+
+        The logarithm of a mean is too low on average, the more so the fewer samples. Like the error this is
+        known from the K weights alone, and is a part of the whole where few samples carry most of the weight.
+        """
+        return -0.5 * np.square(self.errors)
 
 
 def log_likelihoods(

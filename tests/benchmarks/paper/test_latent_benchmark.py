@@ -7,7 +7,7 @@ from rich.console import Console
 from scipy.stats import entropy
 
 from benchmarks.archive import Archive
-from benchmarks.paper import latent
+from benchmarks.paper import figures, latent
 from benchmarks.paper.classifiers import class_probabilities, mutual_information, train_classifier
 from benchmarks.paper.latent import latent_tasks
 from benchmarks.records import Records
@@ -55,7 +55,9 @@ def test_record_scores_and_labels_agree(tmp_path):
     inside = arrays["proxy"] < np.sort(arrays["proxy"])[6]
     assert inside.sum() == 6
     scores = arrays.below("score")
-    assert list(scores) == ["BVAE1", "Annulus", "qz"]
+    assert list(scores) == ["BVAE1", "BVAE1-mean-D", "Annulus", "qz"]
+    own = scores["BVAE1-mean-D"]
+    assert ((own >= -3) & (own <= -1)).all()  # effective sample sizes of three draws
     for row in record.rows:
         found = auroc(scores[row["score"]][inside], scores[row["score"]][~inside])
         assert row["auroc"] == pytest.approx(found)
@@ -68,3 +70,7 @@ def test_other_settings_are_measured_anew(tmp_path, monkeypatch):
     assert made(tmp_path).settings["latent"]["points"] == 12
     monkeypatch.setattr(latent, "LATENT_QUICK", replace(latent.LATENT_QUICK, points=10))
     assert made(tmp_path).settings["latent"]["points"] == 10
+
+
+def test_every_score_has_a_colour_in_the_figure():
+    assert set(latent.SCORES) <= set(figures.COLOURS)

@@ -3,15 +3,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 
+from benchmarks.archive import Archive
 from benchmarks.paper import runs
 from benchmarks.paper.benchmarks import BENCHMARKS, Sizes, load_inputs
 from benchmarks.paper.presets import find_preset
 from benchmarks.paper.runs import PaperRun, replace_pixels
+from benchmarks.records import Records
+from benchmarks.runner import Report, Task, measure
 from dissensus.errors import SettingsError
 
 SIZES = Sizes(training=64, test=12, validation=8, typical=6)
 FASHION = BENCHMARKS["fashion-mnist-vs-mnist"]
+GPU = "cuda"
 
 
 def key(run="bvae1", preset="converged", seed=0, **changes):
@@ -72,6 +77,24 @@ def test_runs_made_together_are_what_each_is_alone():
         np.testing.assert_array_equal(together[one]["test"], execute(one, inputs)["test"])
     assert together[keys[0]].info["trained_with"] == ["bvae2"]
     assert execute(keys[0], inputs).info["trained_with"] == []
+
+
+@pytest.mark.gpu
+def test_on_a_gpu_trainings_share_it_and_are_what_each_is_alone(tmp_path):
+    """By the runner, which puts both into one graph; one after the other they are recorded apart."""
+    keys = [key("vaes", members=2, member_epochs=3), key("bvae2", chains=1, epochs=3, burn_in=2)]
+    tasks = [Task("all", one.run, 0, one.settings, {"run": one}, lambda _: Report([])) for one in keys]
+    device, log = torch.device(GPU), Console(quiet=True)
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+        together, alone = Records(tmp_path / "together"), Records(tmp_path / "alone")
+        assert not measure(together, tasks, cache=tmp_path / "1", device=device, console=log)
+        for task in tasks:
+            assert not measure(alone, [task], cache=tmp_path / "2", device=device, console=log)
+    with_others = [record.about["runs"]["run"]["trained_with"] for record in together.read("all")]
+    assert sorted(with_others) == [["bvae2"], ["vaes"]]
+    for one in keys:
+        found, expected = (Archive.load(tmp_path / cache / f"{one.name}.npz") for cache in "12")
+        np.testing.assert_allclose(found["test"], expected["test"], rtol=1e-3, err_msg=one.run)
 
 
 def test_background_sees_perturbed_images(monkeypatch):

@@ -1,0 +1,54 @@
+"""Chains on a GPU: what can be recorded is, all learn, and interrupted ones go on to the same bits."""
+
+import pytest
+import torch
+
+from dissensus.posterior import SGHMC, SamplingSettings, sample_posterior
+from dissensus.posterior.chain import Chain
+from dissensus.posterior.engines import CapturedEngine, EagerEngine, engine_for
+from tests.contracts.test_models import MODELS
+from tests.posterior.test_checkpoint import assert_same_run, interrupt_after
+
+pytestmark = pytest.mark.gpu
+GPU = "cuda"
+VARIANTS = pytest.mark.parametrize("variant", [SamplingSettings.variant_1, SamplingSettings.variant_2])
+
+
+def made(name):
+    if name == "flow":
+        pytest.importorskip("zuko")
+    make, x = MODELS[name]
+    return make(), x.to(GPU)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@VARIANTS
+def test_every_model_learns(name, variant):
+    """Also those that wait for the device in their objective, whose steps cannot be recorded."""
+    model, x = made(name)
+    settings = variant(SGHMC(), epochs=6, burn_in=4, chains=2, batch_size=8)
+    engine = engine_for([Chain(model, settings, x, 0, 0)])
+    assert isinstance(engine, CapturedEngine if model.capturable else EagerEngine)
+    draws = sample_posterior(model, x, settings, seed=0, held_out=x[:4])
+    assert len(draws) == 6
+    kept = [stack for part in draws.parts.values() for stack in part.stacks.values()]
+    assert not any(stack.is_cuda for stack in kept)  # draws wait where there is more memory
+    first, *_, last = [r.training_elbo for r in draws.diagnostics.reports if r.chain == 0]
+    assert last > first
+
+
+@pytest.mark.parametrize("name", ["VAE of pictures", "VAE of rows", "linear-Gaussian"])
+@VARIANTS
+def test_interrupted_and_resumed_is_as_if_never_interrupted(name, variant, tmp_path):
+    model, x = made(name)
+    settings = variant(epochs=4, burn_in=2, chains=2, batch_size=8, adaptation=2)
+
+    def run(**more):
+        return sample_posterior(model, x, settings, seed=0, held_out=x[:8], **more)
+
+    with torch.backends.cudnn.flags(enabled=True, benchmark=False, deterministic=True, allow_tf32=False):
+        whole = run()
+        for stop in (1, 3):
+            with pytest.raises(KeyboardInterrupt):
+                run(checkpoint=tmp_path, on_epoch=interrupt_after(stop))
+        assert_same_run(run(checkpoint=tmp_path), whole)
