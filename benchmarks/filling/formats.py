@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from dissensus.errors import SettingsError
@@ -18,7 +19,14 @@ def formatted(value: float, how: str) -> str:
     ('.969', '1.00', '25,400', '7.5')
     >>> formatted(0.0347, ".1%"), formatted(20_000, ",.0f")
     ('3.5%', '20,000')
+
+    What is not a number was not measured, and is a dash.
+
+    >>> formatted(math.nan, "s3")
+    '–'
     """
+    if math.isnan(value):
+        return "–"
     if own := re.fullmatch(r"([sg])(\d)", how):
         digits = int(own[2])
         if own[1] == "s":

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from statistics import fmean
 from types import MappingProxyType
 from typing import Any
@@ -91,7 +90,7 @@ def candidate_grids(records: Records) -> list[Grid]:
 def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
     """What rows depend on beside the baseline and the seed."""
     return {
-        "sizes": asdict(sizes),
+        "sizes": sizes.described(purpose),
         "purpose": purpose,
         "false_discovery_rate": FALSE_DISCOVERY_RATE,
         "mixes": MIX,

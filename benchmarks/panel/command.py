@@ -103,7 +103,8 @@ def panel(
     if select and baselines:
         grids, note, file = candidate_grids(records), f"The rule: {BASELINE_RULE}.", "baseline-selection.md"
     elif select:
-        grids, note, file = selection_grids(records), f"{NOTE} The rule: {RULE}.", "selection.md"
+        one_file = "Here inliers are of the training file too, so that nothing is shifted."
+        grids, note, file = selection_grids(records), f"{NOTE} {one_file} The rule: {RULE}.", "selection.md"
     elif ablate:
         grids, note, file = ablation_grids(records), NOTE, "ablation.md"
     else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 
@@ -18,16 +18,31 @@ from dissensus.inputs import MADE_UP, digits, hold_out_classes, image_statistics
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
 
-__all__ = ["FITTED_ON", "FULL", "QUICK", "Inputs", "Purpose", "Sizes", "load_inputs"]
+__all__ = [
+    "FITTED_ON",
+    "FULL",
+    "OF_TEST_FILE",
+    "OF_TRAINING_FILE",
+    "QUICK",
+    "Inputs",
+    "Purpose",
+    "Sizes",
+    "load_inputs",
+]
 
 Purpose: TypeAlias = Literal["test", "selection"]
 """``selection`` reads training images alone: inliers are some set aside, outliers are made up of others."""
 
 Images: TypeAlias = NDArray[np.uint8]
 
-FITTED_ON = ("fitting", "fusing", "calibration")
-"""Sections of in-distribution images beside the inliers, none in two: scores learn from the first, their
-fusion from the second, p-values come from the third. All are cut from the training set."""
+OF_TRAINING_FILE = "calibration of the training file"
+OF_TEST_FILE = "calibration of the test file"
+"""The two sections that p-values come from: images of the file that was trained on, which shows what a shift
+between the files does, and images of the file that the inliers are from. Neither serves anything else."""
+
+FITTED_ON = ("fitting", "fusing", OF_TRAINING_FILE)
+"""Sections that are cut from the training set, none in two: scores learn from the first, their fusion from
+the second, p-values come from the third."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +53,19 @@ class Sizes:
     fitting: int
     fusing: int
     calibration: int
+    """Of the training file."""
     inliers: int
     outliers: int
     """Of each set."""
+    test_calibration: int = 0
+    """Of the test file, where that is read."""
     regret: int = 0
     """Of each section: images whose likelihood regret is found, which costs thousands of decodings each."""
+
+    def described(self, purpose: Purpose) -> dict[str, int | None]:
+        """Those that the numbers of that purpose depend on, as plain values."""
+        unread = {"test_calibration"} if purpose == "selection" else set()
+        return {name: count for name, count in asdict(self).items() if name not in unread}
 
     def set_aside(self, purpose: Purpose) -> int:
         """Training images that are not trained on."""
@@ -57,11 +80,30 @@ class Sizes:
     def scored(self, inliers: InlierSet, purpose: Purpose) -> int:
         """Images in all sections together, or a few more."""
         kinds = len(inliers.made_up if purpose == "selection" else inliers.outliers)
-        return self.fitting + self.fusing + self.calibration + self.inliers + kinds * self.outliers
+        of_test_file = self.test_calibration * (purpose == "test")
+        learnt_from = self.fitting + self.fusing + self.calibration
+        return learnt_from + self.inliers + kinds * self.outliers + of_test_file
 
 
-FULL = Sizes(training=None, fitting=2_000, fusing=2_000, calibration=5_000, inliers=5_000, outliers=2_000)
-QUICK = Sizes(training=3_000, fitting=200, fusing=200, calibration=250, inliers=250, outliers=100)
+# A test file has 10,000 images, or 8,000 without two of ten classes, which nothing is made up of: all serve.
+FULL = Sizes(
+    training=None,
+    fitting=2_000,
+    fusing=2_000,
+    calibration=5_000,
+    inliers=5_000,
+    outliers=2_000,
+    test_calibration=3_000,
+)
+QUICK = Sizes(
+    training=3_000,
+    fitting=200,
+    fusing=200,
+    calibration=250,
+    inliers=250,
+    outliers=100,
+    test_calibration=250,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +115,7 @@ class Inputs:
     scored: Tensor
     """uint8 (N, C, H, W): all sections, one after the other."""
     sections: Mapping[str, slice]
-    """``fitting``, ``fusing``, ``calibration``, ``inliers``, then the outliers by name."""
+    """:data:`FITTED_ON`, ``inliers``, the outliers by name, then :data:`OF_TEST_FILE` where it was read."""
 
     @cached_property
     def image_statistics(self) -> dict[str, NDArray[np.float64]]:
@@ -117,19 +159,32 @@ def load_inputs(
 
 
 def _test_sections(inliers: InlierSet, sizes: Sizes, seed: int) -> dict[str, Images]:
-    """Test inliers, and outliers made up of other test images, of other datasets, or of held-out classes."""
+    """Test inliers, outliers, and what p-values come from.
+
+    Outliers are made up of other test images, of other datasets, or of held-out classes.
+    """
     known, unknown = _of_dataset(inliers, "test")
+    made_of = 0 if inliers.held_out else sizes.outliers
+    needed = sizes.inliers + made_of + sizes.test_calibration
+    if len(known) < needed:
+        raise DataError(
+            f"{inliers.name} has {len(known)} test images, fewer than the {needed} that serve as inliers, as "
+            "calibration images, and to make outliers of; use the whole dataset"
+        )
     order = numpy_stream(seed, "panel", inliers.name, "inliers").permutation(len(known))
-    inside, base = np.split(order, [sizes.inliers])
+    inside, base, _, calibration = np.split(
+        order, [sizes.inliers, sizes.inliers + made_of, len(known) - sizes.test_calibration]
+    )
     sections = {"inliers": known[inside]}
     if inliers.held_out:
-        return sections | {inliers.outliers[0]: _some(unknown, sizes.outliers, seed, inliers.outliers[0])}
-    if not len(base):
-        raise DataError(f"{inliers.dataset} has no test images left to make outliers of; use it whole")
-    for name in inliers.other_datasets:
-        others = digits() if name == "digits" else load_dataset(name, "test").images
-        sections[name] = _some(others, sizes.outliers, seed, name)
-    return sections | _made_up(inliers, known[base[: sizes.outliers]], seed)
+        name = inliers.outliers[0]
+        sections[name] = _some(unknown, sizes.outliers, seed, name)
+    else:
+        for name in inliers.other_datasets:
+            others = digits() if name == "digits" else load_dataset(name, "test").images
+            sections[name] = _some(others, sizes.outliers, seed, name)
+        sections |= _made_up(inliers, known[base], seed)
+    return sections | {OF_TEST_FILE: known[calibration]}
 
 
 def _made_up(inliers: InlierSet, images: Images, seed: int) -> dict[str, Images]:

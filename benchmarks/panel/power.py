@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.decimals import short
 from dissensus.decisions import benjamini_hochberg, conformal_p_values
 
-__all__ = ["FALSE_DISCOVERY_RATE", "MIX", "OUTLIER_SHARE", "Power", "discovery_power"]
+__all__ = [
+    "COUNTS",
+    "FALSE_ALARM_RATE",
+    "FALSE_DISCOVERY_RATE",
+    "MIX",
+    "OUTLIER_SHARE",
+    "Power",
+    "discovery_power",
+    "mean_power",
+    "shown_power",
+]
 
+FALSE_ALARM_RATE = 0.05
 FALSE_DISCOVERY_RATE = 0.1
 OUTLIER_SHARE = 0.1
 
@@ -22,13 +36,32 @@ MIX = (
 """What is tested, in words."""
 
 
+COUNTS = (
+    f"A power counts only where the realised share is at most {short(FALSE_DISCOVERY_RATE, 2)}. Where it is "
+    "more, the power stands in square brackets, and means take it for 0. –: not measured"
+)
+"""When a power is one, in words."""
+
+
 class Power(NamedTuple):
-    """Of Benjamini–Hochberg on conformal p-values."""
+    """Of Benjamini–Hochberg on conformal p-values from one calibration set."""
 
     found: float
     """Share of the outliers that are flagged, in [0, 1]."""
     false: float
     """Share of inliers among the flagged, the mean over mixes; 0 where nothing is flagged."""
+    alarms: float | None = None
+    """Share of test inliers with p ≤ .05; None in records that are older than this column."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether no more is false than was asked for. Nothing is allowed for chance."""
+        return self.false <= FALSE_DISCOVERY_RATE
+
+    @property
+    def counted(self) -> float:
+        """The share found, or 0 where it does not count."""
+        return self.found if self.counts else 0.0
 
 
 def discovery_power(
@@ -57,4 +90,36 @@ def discovery_power(
         hits = int(flagged[: len(part)].sum())
         found += hits
         false.append((int(flagged.sum()) - hits) / max(1, int(flagged.sum())))
-    return Power(found / len(p_out), float(np.mean(false)))
+    return Power(found / len(p_out), float(np.mean(false)), float(np.mean(p_in <= FALSE_ALARM_RATE)))
+
+
+def mean_power(powers: Iterable[Power | None], *, counted: bool = False) -> Power | None:
+    """The mean of each part, None where a part was not measured everywhere.
+
+    With ``counted``, a power that does not count is 0: the mean over what differs in more than the seed.
+
+    >>> mean_power([Power(0.5, 0.1), Power(0.9, 0.2)], counted=True).found, mean_power([Power(1, 0), None])
+    (0.25, None)
+    """
+    own = list(powers)
+    known = [power for power in own if power is not None]
+    if not known or len(known) < len(own):
+        return None
+    alarms = [power.alarms for power in known if power.alarms is not None]
+    return Power(
+        fmean(power.counted if counted else power.found for power in known),
+        fmean(power.false for power in known),
+        fmean(alarms) if len(alarms) == len(known) else None,
+    )
+
+
+def shown_power(power: Power | None, digits: int = 3, *, of_many: bool = False) -> str:
+    """The share found and the realised false share, as :data:`COUNTS` says.
+
+    >>> shown_power(Power(0.786, 0.08)), shown_power(Power(0.786, 0.17), 2), shown_power(None)
+    ('.786 (.080)', '[.79] (.170)', '–')
+    """
+    if power is None:
+        return "–"
+    found, false = short(power.found, digits), short(power.false)
+    return f"{found} ({false})" if power.counts or of_many else f"[{found}] ({false})"

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.panel.configuration import RECOMMENDED
-from benchmarks.panel.inputs import FITTED_ON
-from benchmarks.panel.power import discovery_power
+from benchmarks.panel.inputs import FITTED_ON, OF_TEST_FILE, OF_TRAINING_FILE
+from benchmarks.panel.power import Power, discovery_power
 from benchmarks.panel.sets import INLIER_SETS, InlierSet, Kind, kind_of
 from benchmarks.records import Record, digest
 from dissensus.evaluation import evaluate
@@ -23,7 +23,13 @@ BASELINE = "baseline/"
 """What the names of records of simple baselines begin with."""
 NO_MODEL = "no model"
 """What rows call the posterior of a detector that has none."""
-MEASURED = ("auroc", "fpr80_in", "fpr95_in", "bh_power", "bh_false", "n_in", "n_out")
+AREAS = ("auroc", "fpr80_in", "fpr95_in")
+INPUTS = ("n_in", "n_out")
+TRAINING_FILE = ("bh_power", "bh_false", "alarms")
+TEST_FILE = ("test_bh_power", "test_bh_false", "test_alarms")
+"""What is found with calibration images of either file, the parts of a ``Power`` each. Records that are older
+than the second calibration set have neither its columns nor ``alarms``."""
+MEASURED = (*AREAS, *TRAINING_FILE, *TEST_FILE, *INPUTS)
 """The columns of numbers."""
 
 
@@ -43,17 +49,23 @@ class Row:
     fpr80_in: float
     """Outliers taken for inliers where 80% of the inliers are accepted: in-distribution is positive."""
     fpr95_in: float
-    bh_power: float
-    """Share of the outliers that Benjamini–Hochberg finds at a false discovery rate of 10%."""
-    bh_false: float
-    """Share of inliers among those it flags; at most 9% expected."""
+    training_file: Power
+    """With calibration images of the file that was trained on."""
+    test_file: Power | None
+    """With calibration images of the file that the inliers are from; None where it was not measured."""
     n_in: int
     n_out: int
 
 
 def to_record(rows: Sequence[Row]) -> list[dict[str, Any]]:
     """The columns that a record's own name, seed and settings do not tell."""
-    return [{name: getattr(row, name) for name in ("outliers", "score", *MEASURED)} for row in rows]
+    return [
+        {name: getattr(row, name) for name in ("outliers", "score", *AREAS)}
+        | dict(zip(TRAINING_FILE, row.training_file, strict=True))
+        | dict(zip(TEST_FILE, row.test_file or (), strict=False))
+        | {name: getattr(row, name) for name in INPUTS}
+        for row in rows
+    ]
 
 
 def read_rows(inliers: str, records: Iterable[Record]) -> Iterator[Row]:
@@ -74,7 +86,9 @@ def read_rows(inliers: str, records: Iterable[Record]) -> Iterator[Row]:
                 score=row["score"],
                 recommended=recommended and row["score"] == RECOMMENDED.score,
                 seed=record.seed or 0,
-                **{name: row[name] for name in MEASURED},
+                training_file=Power(row["bh_power"], row["bh_false"], row.get("alarms")),
+                test_file=Power(*(row[name] for name in TEST_FILE)) if TEST_FILE[0] in row else None,
+                **{name: row[name] for name in (*AREAS, *INPUTS)},
             )
 
 
@@ -99,13 +113,14 @@ def rows_of_scores(
             seed=seed,
         )
         for outliers in sections
-        if outliers not in (*FITTED_ON, "inliers")
+        if outliers not in (*FITTED_ON, OF_TEST_FILE, "inliers")
         for name, values in scores.items()
     ]
 
 
 def _compared(sections: Mapping[str, slice], outliers: str) -> dict[str, slice]:
-    return {name: sections[name] for name in ("calibration", "inliers")} | {"outliers": sections[outliers]}
+    compared = (OF_TRAINING_FILE, OF_TEST_FILE, "inliers")
+    return {name: sections[name] for name in compared if name in sections} | {"outliers": sections[outliers]}
 
 
 def _row(
@@ -119,14 +134,15 @@ def _row(
     seed: int,
 ) -> Row:
     # Likelihood regret is found for some inputs only.
-    calibration, inside, outside = (
-        values[name][~np.isnan(values[name])] for name in ("calibration", "inliers", "outliers")
-    )
+    known = {name: own[~np.isnan(own)] for name, own in values.items()}
+    inside, outside = known["inliers"], known["outliers"]
     metrics = evaluate(inside, outside)
-    # The same mixes for every score: they are compared on the same images.
-    power = discovery_power(
-        calibration, inside, outside, numpy_stream(seed, "panel", inliers.name, outliers, "mixes")
-    )
+
+    def power(calibration: NDArray[np.float64]) -> Power:
+        # The same mixes for every score and calibration set: they are compared on the same images.
+        random = numpy_stream(seed, "panel", inliers.name, outliers, "mixes")
+        return discovery_power(calibration, inside, outside, random)
+
     return Row(
         inliers=inliers.name,
         outliers=outliers,
@@ -138,8 +154,8 @@ def _row(
         auroc=metrics.auroc,
         fpr80_in=metrics.fpr80_in,
         fpr95_in=metrics.fpr95_in,
-        bh_power=power.found,
-        bh_false=power.false,
+        training_file=power(known[OF_TRAINING_FILE]),
+        test_file=power(known[OF_TEST_FILE]) if OF_TEST_FILE in known else None,
         n_in=len(inside),
         n_out=len(outside),
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Hashable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -73,7 +73,7 @@ class PanelRun(Run):
         return {
             "sampling": self.sampling.describe(),
             "model": architecture_config(self.configuration.vae(self.inliers.shape)),
-            "sizes": asdict(self.sizes),
+            "sizes": self.sizes.described(self.purpose),
         }
 
     @cached_property

@@ -9,6 +9,7 @@ from statistics import fmean, stdev
 
 from scipy.stats import rankdata
 
+from benchmarks.panel.power import Power, mean_power
 from benchmarks.panel.rows import Row
 from benchmarks.panel.sets import GROUPS
 
@@ -29,9 +30,10 @@ class Pair:
     """Standard deviation of AUROC over seeds; None for a single one."""
     fpr80_in: float
     fpr95_in: float
-    bh_power: float
-    bh_false: float
-    """Realised share of inliers among those that were flagged, beside the power."""
+    training_file: Power | None
+    """With calibration images of the file that was trained on, the mean over seeds."""
+    test_file: Power | None
+    """With calibration images of the file that the inliers are from; None where a seed lacks it."""
     seeds: int
 
     @property
@@ -55,9 +57,9 @@ class Summary:
     made_up: float | None
     fpr80_in: float
     fpr95_in: float
-    bh_power: float
-    bh_false: float
-    """Realised share of inliers among those that were flagged, the mean over pairs."""
+    training_file: Power | None
+    test_file: Power | None
+    """As of a pair, the mean over pairs; what does not count there is 0 here."""
     rank: float
     """Mean over pairs of its rank by AUROC among all that were measured there; 1 is best, ties share."""
     pairs: int
@@ -119,8 +121,8 @@ def _summary(own: Sequence[Pair], rank: float) -> Summary:
         made_up=_mean(own, "made-up"),
         fpr80_in=fmean(pair.fpr80_in for pair in own),
         fpr95_in=fmean(pair.fpr95_in for pair in own),
-        bh_power=fmean(pair.bh_power for pair in own),
-        bh_false=fmean(pair.bh_false for pair in own),
+        training_file=mean_power((pair.training_file for pair in own), counted=True),
+        test_file=mean_power((pair.test_file for pair in own), counted=True),
         rank=rank,
         pairs=len(own),
     )
@@ -139,8 +141,8 @@ def _pair(own: Sequence[Row], inliers: str, outliers: str) -> Pair:
         spread=stdev(by_seed) if len(by_seed) > 1 else None,
         fpr80_in=fmean(row.fpr80_in for row in own),
         fpr95_in=fmean(row.fpr95_in for row in own),
-        bh_power=fmean(row.bh_power for row in own),
-        bh_false=fmean(row.bh_false for row in own),
+        training_file=mean_power(row.training_file for row in own),
+        test_file=mean_power(row.test_file for row in own),
         seeds=len(seeds),
     )
 

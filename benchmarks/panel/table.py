@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from benchmarks.decimals import short
 from benchmarks.panel.configuration import RECOMMENDED
-from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
+from benchmarks.panel.power import COUNTS, FALSE_DISCOVERY_RATE, MIX, Power, shown_power
 from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.summary import Pair, Summary, at_same_places, measured_by_all, pairs, summarise
 from benchmarks.panel.tasks import all_rows
@@ -29,15 +29,19 @@ NOTE = (
     "AUROC unless said otherwise. far: other datasets, noise, constants, and inverted grey images; near: "
     "held-out classes; made-up: other made-up outliers. FPR: share of outliers accepted where that share of "
     "the inliers is. BH: share of outliers that Benjamini–Hochberg finds at a false discovery rate of "
-    f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}). false: share of inliers among those it flags, where at most 9% is "
-    "expected. rank: mean over pairs of the rank by AUROC within this table."
+    f"{FALSE_DISCOVERY_RATE:.0%} ({MIX}), in parentheses the realised share of inliers among the flagged, "
+    f"where at most 9% is expected. {COUNTS}. p ≤ .05: share of test inliers whose p-value is that small. "
+    "P-values come from calibration images of the file that test inliers are from; in columns that end in "
+    "“shifted”, of the file that was trained on. rank: mean over pairs of the rank by AUROC within this "
+    "table."
 )
 LEAST_WORST = 0.95
 RULE = (
     "of the candidates measured on all sets: the highest mean AUROC among those whose worst far outlier has "
     f"at least {LEAST_WORST}; where there is none, the highest worst"
 )
-WIDE = ("FPR80", "where worst")
+FOUND = ("BH (false)", "p ≤ .05", "BH (false), shifted", "p ≤ .05, shifted")
+WIDE = ("FPR80", "where worst", *FOUND[1:])
 
 
 def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
@@ -52,7 +56,8 @@ def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     own_posterior = [row for row in rows if row.posterior == posterior]
     if recommended and baselines:
         own = [row for row in at_same_places(baselines, own_posterior) if row.recommended]
-        grids.append(baseline_grid(quick_title("Beside simple baselines", quick), own, baselines))
+        for title, test_file in (("Beside simple baselines", True), ("The same, shifted", False)):
+            grids.append(baseline_grid(quick_title(title, quick), own, baselines, test_file=test_file))
         title = quick_title("Beside simple baselines, all pairs together", quick)
         grids.append(summary_grid(title, summarise([*own, *baselines])))
     shared = measured_by_all(rows)
@@ -69,13 +74,18 @@ def panel_grids(rows: Sequence[Row], *, quick: bool) -> list[Grid]:
     return grids
 
 
-def baseline_grid(title: str, recommended: Sequence[Row], baselines: Sequence[Row]) -> Grid:
-    """The recommended detector and every baseline pair by pair, with the power and the error of each."""
+def baseline_grid(
+    title: str, recommended: Sequence[Row], baselines: Sequence[Row], *, test_file: bool = True
+) -> Grid:
+    """The recommended detector and every baseline pair by pair, with the power and the error of each.
+
+    Calibration images are of the test file, or else of the training file.
+    """
     names = list(dict.fromkeys(row.score for row in baselines))
     methods = [recommended, *([row for row in baselines if row.score == name] for name in names)]
     by_title = [{pair.title: pair for pair in pairs(own, grouped=True)} for own in methods]
     lines = [
-        (pair.title, pair.kind, *(_compared(found.get(pair.title)) for found in by_title))
+        (pair.title, pair.kind, *(_compared(found.get(pair.title), test_file) for found in by_title))
         for pair in by_title[0].values()
     ]
     return Grid(title, ("", "kind", RECOMMENDED.score, *names), tuple(lines))
@@ -93,9 +103,9 @@ def summary_grid(
             label = f"{each.score} ({NO_MODEL})"
         areas = (each.mean, each.far, each.worst_far, each.near, each.made_up)
         rates = (each.fpr80_in, each.fpr95_in)
-        power = f"{short(each.bh_power)} / {short(each.bh_false)}"
-        lines.append((label, *map(short, (*areas, *rates)), power, f"{each.rank:.1f}", each.worst_far_pair))
-    head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", "BH / false", "rank")
+        power = _found(each.test_file, each.training_file, of_many=True)
+        lines.append((label, *map(short, (*areas, *rates)), *power, f"{each.rank:.1f}", each.worst_far_pair))
+    head = ("", "mean", "far", "worst far", "near", "made-up", "FPR80", "FPR95", *FOUND, "rank")
     return Grid(title, (*head, "where worst"), tuple(lines), whole=whole, wide=WIDE)
 
 
@@ -123,18 +133,27 @@ def _pairs_grid(title: str, rows: Sequence[Row]) -> Grid:
             short(pair.auroc) + ("" if pair.spread is None else f"±{short(pair.spread)}"),
             short(pair.fpr80_in),
             short(pair.fpr95_in),
-            f"{short(pair.bh_power)} / {short(pair.bh_false)}",
+            *_found(pair.test_file, pair.training_file),
         )
         for pair in pairs(rows, grouped=True)
     ]
-    return Grid(title, ("", "kind", "AUROC", "FPR80", "FPR95", "BH / false"), tuple(lines))
+    return Grid(title, ("", "kind", "AUROC", "FPR80", "FPR95", *FOUND), tuple(lines), wide=("FPR80",))
 
 
-def _compared(pair: Pair | None) -> str:
-    """As in ``.986 · .786 (.152)``: AUROC, the share found, and the share of inliers among the flagged."""
+def _found(test_file: Power | None, training_file: Power | None, *, of_many: bool = False) -> tuple[str, ...]:
+    """The cells below :data:`FOUND`."""
+    cells: list[str] = []
+    for power in (test_file, training_file):
+        alarms = None if power is None else power.alarms
+        cells += [shown_power(power, of_many=of_many), short(alarms)]
+    return tuple(cells)
+
+
+def _compared(pair: Pair | None, test_file: bool) -> str:
+    """As in ``.986 · .786 (.082)``: AUROC, the share found, and the share of inliers among the flagged."""
     if pair is None:
         return "–"
-    return f"{short(pair.auroc)} · {short(pair.bh_power)} ({short(pair.bh_false)})"
+    return f"{short(pair.auroc)} · {shown_power(pair.test_file if test_file else pair.training_file)}"
 
 
 def _places(rows: Sequence[Row]) -> str:

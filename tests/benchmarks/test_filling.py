@@ -1,5 +1,7 @@
 """Numbers in documents are those of the records, and a test fails where they are not."""
 
+import math
+
 import pytest
 from typer.testing import CliRunner
 
@@ -31,7 +33,9 @@ def test_every_number_and_table_can_be_told():
     assert len(every) == len(set(every)) > 50
     assert {name.partition(".")[0] for name in every} == set(SOURCES)
     for name in every:
-        assert find_number(name, RESULTS) >= 0
+        value = find_number(name, RESULTS)
+        # What older records of the panel lack is a dash in documents.
+        assert value >= 0 or (math.isnan(value) and name.startswith("panel.")), name
     for name in names("TABLES"):
         assert find_table(name, RESULTS).startswith("| ")
 
@@ -180,8 +184,10 @@ def test_the_readme_s_table(tmp_path):
             settings = {"configuration": RECOMMENDED.settings} if score == RECOMMENDED.score else {}
             records.add(inliers, Record(name, 0, settings, rows, {}, environment={}))
     lines = find_table("panel.beside", tmp_path).splitlines()
-    assert lines[2] == "| Fashion-MNIST → MNIST | .750 · .25 (.25) | .500 · .25 (.25) | 1.000 · .25 (.25) |"
-    assert lines[-1].startswith("| mean of all 10 pairs | .750")
+    cells = [f"{area} · [.25] (.250)" for area in (".750", ".500", "1.000")]
+    assert lines[2] == f"| Fashion-MNIST → MNIST | {' | '.join(cells)} |"
+    assert lines[-1].startswith("| mean of all 10 pairs | .750 · .00 (.250) |")  # none of them counts
     assert find_number("panel.svhn-to-cifar10.neighbours.auroc", tmp_path) == 1.0
     assert find_number("panel.svhn.false.most", tmp_path) == 0.25
+    assert find_number("panel.svhn-to-cifar10.neighbours.alarms.shifted", tmp_path) == 0.25
     assert find_number("panel.mean.dissensus", tmp_path) == 0.75

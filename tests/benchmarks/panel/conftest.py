@@ -11,7 +11,9 @@ from dissensus.inputs import Dataset
 from dissensus.models import build_vae
 from dissensus.seeding import numpy_stream
 
-TINY_SIZES = inputs.Sizes(training=48, fitting=24, fusing=24, calibration=24, inliers=30, outliers=12)
+TINY_SIZES = inputs.Sizes(
+    training=48, fitting=24, fusing=24, calibration=24, inliers=30, outliers=12, test_calibration=36
+)
 TINY = replace(configuration.RECOMMENDED, chains=2, draws=4, samples=2, epochs=4, batch_size=24)
 
 

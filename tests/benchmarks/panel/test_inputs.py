@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.panel import inputs as module
-from benchmarks.panel.inputs import FITTED_ON, FULL, QUICK, load_inputs
+from benchmarks.panel.inputs import FITTED_ON, FULL, OF_TEST_FILE, QUICK, load_inputs
 from benchmarks.panel.sets import INLIER_SETS, expand, kind_of
 from benchmarks.panel.tasks import panel_sizes
 from dissensus.errors import DataError, SettingsError
@@ -19,21 +19,41 @@ def test_no_image_serves_two_purposes():
     sizes = replace(panel_sizes(quick=True), training=None)
     found = load_inputs(INLIER_SETS["mnist"], sizes, seed=3)
     parts = [{image.numpy().tobytes() for image in found.training}]
-    parts += [images_of(found, section) for section in (*FITTED_ON, "inliers")]
-    assert [len(part) for part in parts] == [240 - 72, 24, 24, 24, 30]
+    parts += [images_of(found, section) for section in (*FITTED_ON, "inliers", OF_TEST_FILE)]
+    assert [len(part) for part in parts] == [240 - 72, 24, 24, 24, 30, 36]
     assert len(set().union(*parts)) == sum(map(len, parts))
-    assert list(found.sections)[4:] == ["fashion-mnist", "kmnist", "digits", *MADE_UP]
-    assert all(part.stop - part.start == 12 for part in list(found.sections.values())[4:])
-    assert found.sections["mixture"].stop == len(found.scored)
+    assert list(found.sections)[4:-1] == ["fashion-mnist", "kmnist", "digits", *MADE_UP]
+    assert all(part.stop - part.start == 12 for part in list(found.sections.values())[4:-1])
+    assert (
+        found.sections[OF_TEST_FILE].stop == len(found.scored) == sizes.scored(INLIER_SETS["mnist"], "test")
+    )
 
 
-def test_made_up_outliers_are_made_of_test_images_that_are_no_inliers():
+@pytest.mark.parametrize("name", ["svhn", "fashion-mnist-heldout-45"])
+def test_one_calibration_set_is_of_the_training_file_and_one_of_the_test_file(name):
+    found = load_inputs(INLIER_SETS[name], panel_sizes(quick=True), seed=0)
+    for section, split in ((FITTED_ON[-1], "train"), (OF_TEST_FILE, "test"), ("inliers", "test")):
+        images = module.load_dataset(INLIER_SETS[name].dataset, split).images
+        assert images_of(found, section) <= {np.moveaxis(image, -1, 0).tobytes() for image in images} | {
+            image.tobytes() for image in images
+        }
+
+
+def test_the_second_calibration_set_moves_no_other_image():
+    sizes = panel_sizes(quick=True)
+    before = load_inputs(INLIER_SETS["svhn"], replace(sizes, test_calibration=0), seed=0)
+    after = load_inputs(INLIER_SETS["svhn"], sizes, seed=0)
+    assert (before.training == after.training).all()
+    assert (before.scored == after.scored[: len(before.scored)]).all()
+
+
+def test_made_up_outliers_are_made_of_test_images_that_serve_nothing_else():
     found = load_inputs(INLIER_SETS["svhn"], panel_sizes(quick=True), seed=0)
     back = 255 - found.scored[found.sections["inverted"]]
     bases = {image.numpy().tobytes() for image in back}
     test = {image.transpose(2, 0, 1).tobytes() for image in module.load_dataset("svhn", "test").images}
     assert bases <= test
-    assert not bases & images_of(found, "inliers")
+    assert not bases & (images_of(found, "inliers") | images_of(found, OF_TEST_FILE))
 
 
 def test_selection_reads_training_images_of_its_own_set_alone(monkeypatch):
@@ -52,11 +72,14 @@ def test_selection_reads_training_images_of_its_own_set_alone(monkeypatch):
 def test_held_out_classes_are_the_only_outliers():
     one = INLIER_SETS["fashion-mnist-heldout-45"]
     found = load_inputs(one, panel_sizes(quick=True), seed=0)
-    assert list(found.sections)[3:] == ["inliers", "classes-45"]
+    assert list(found.sections)[3:] == ["inliers", "classes-45", OF_TEST_FILE]
     test = module.load_dataset("fashion-mnist", "test")
     label = {image.tobytes(): int(number) for image, number in zip(test.images, test.labels, strict=True)}
     assert {label[image] for image in images_of(found, "classes-45")} == {4, 5}
-    assert not {label[image] for image in images_of(found, "inliers")} & {4, 5}
+    assert not {label[image] for image in images_of(found, "inliers") | images_of(found, OF_TEST_FILE)} & {
+        4,
+        5,
+    }
 
 
 def test_the_seed_chooses_and_statistics_are_those_of_the_images():
@@ -75,8 +98,8 @@ def test_the_seed_chooses_and_statistics_are_those_of_the_images():
 def test_sets_that_are_too_small_are_refused():
     with pytest.raises(DataError, match="too few to set 1250 aside"):
         load_inputs(INLIER_SETS["mnist"], replace(QUICK, fitting=800), seed=0)
-    with pytest.raises(DataError, match="no test images left"):
-        load_inputs(INLIER_SETS["mnist"], replace(panel_sizes(quick=True), inliers=240), seed=0)
+    with pytest.raises(DataError, match="240 test images, fewer than the 241"):
+        load_inputs(INLIER_SETS["mnist"], replace(panel_sizes(quick=True), inliers=193), seed=0)
 
 
 def test_kinds():
@@ -91,6 +114,16 @@ def test_kinds():
     assert all(set(each.outliers) == set(each.other_datasets) | set(MADE_UP) for each in expand(["mnist"]))
     with pytest.raises(SettingsError, match="no in-distribution set 'imagenet'"):
         expand(["imagenet"])
+
+
+def test_the_sizes_fit_into_every_test_file():
+    assert FULL.inliers + FULL.outliers + FULL.test_calibration == 10_000
+    assert FULL.inliers + FULL.test_calibration == 8_000  # of eight of ten classes
+
+
+def test_what_reads_no_test_image_does_not_depend_on_how_many_there_are():
+    assert FULL.described("selection") == replace(FULL, test_calibration=1).described("selection")
+    assert FULL.described("test") != replace(FULL, test_calibration=1).described("test")
 
 
 def test_full_sizes_leave_most_images_to_train_on():

@@ -2,6 +2,8 @@ import numpy as np
 import pytest
 
 from benchmarks.archive import Archive
+from benchmarks.panel.inputs import OF_TEST_FILE, OF_TRAINING_FILE
+from benchmarks.panel.power import discovery_power
 from benchmarks.panel.rows import rows_of_scores
 from benchmarks.panel.scores import FUSIONS, PANEL_SCORES, panel_scores, sections_of
 from benchmarks.panel.sets import INLIER_SETS
@@ -9,8 +11,17 @@ from dissensus.errors import SettingsError
 from dissensus.evaluation import auroc, fpr_at_tpr
 from dissensus.models import OBSERVED
 from dissensus.scores import SCORES, Fused, Fusion, Whitened, ess_disagreement, input_complexity, score
+from dissensus.seeding import numpy_stream
 
-SECTIONS = {"fitting": 60, "fusing": 60, "calibration": 60, "inliers": 60, "mnist": 20, "constant": 20}
+SECTIONS = {
+    "fitting": 60,
+    "fusing": 60,
+    OF_TRAINING_FILE: 60,
+    "inliers": 60,
+    "mnist": 20,
+    "constant": 20,
+    OF_TEST_FILE: 60,
+}
 IMAGES = ("code-length", "detail-1", "direction-fine")
 FITTED = {"whitened", "relative-std", "typicality", "latent-norm", "latent-scale", "code-length"}
 
@@ -20,7 +31,7 @@ def made_up_result(draws=5, regret=False):
     ends = np.cumsum(list(SECTIONS.values()))
     sections = {name: [int(e - n), int(e)] for (name, n), e in zip(SECTIONS.items(), ends, strict=True)}
     N = int(ends[-1])
-    far = np.where(np.arange(N) < 240, 1.0, 3.0)
+    far = np.where((np.arange(N) < 240) | (np.arange(N) >= 280), 1.0, 3.0)
     names = [name for name in OBSERVED if name != "latent-spread"]
     arrays = {
         "matrix": random.normal(-100, 1, (draws, N)) * far,
@@ -57,7 +68,8 @@ def test_scores_are_what_they_say():
     [
         ("fitting", FITTED | set(FUSIONS) - {"fused-images"}),
         ("fusing", set(FUSIONS)),
-        ("calibration", set()),
+        (OF_TRAINING_FILE, set()),
+        (OF_TEST_FILE, set()),
         ("inliers", set()),
         ("mnist", set()),
     ],
@@ -109,9 +121,12 @@ def test_rows_hold_the_metrics_of_their_sections():
     }
     (row,) = (row for row in rows if (row.outliers, row.score) == ("constant", "std"))
     scores = panel_scores(result, ["std"])["std"]
-    inside, outside = scores[180:240], scores[260:]
+    inside, outside = scores[180:240], scores[260:280]
     assert row.auroc == auroc(inside, outside)
     assert row.fpr95_in == fpr_at_tpr(inside, outside, positive="in", tpr=0.95)
     assert (row.kind, row.seed, row.n_in, row.n_out) == ("far", 7, 60, 20)
+    for found, calibration in ((row.training_file, scores[120:180]), (row.test_file, scores[280:])):
+        mixes = numpy_stream(7, "panel", "fashion-mnist", "constant", "mixes")
+        assert found == discovery_power(calibration, inside, outside, mixes)
     (row,) = (row for row in rows if (row.outliers, row.score) == ("mnist", "likelihood-regret"))
     assert (row.n_in, row.n_out, row.auroc) == (30, 10, 1.0)

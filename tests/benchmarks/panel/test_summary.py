@@ -5,7 +5,8 @@ import pytest
 from benchmarks.panel import configuration
 from benchmarks.panel.ablation import ablation_grids
 from benchmarks.panel.figures import draw_all
-from benchmarks.panel.rows import MEASURED, NO_MODEL, Row
+from benchmarks.panel.power import Power
+from benchmarks.panel.rows import MEASURED, NO_MODEL, TEST_FILE, Row, to_record
 from benchmarks.panel.summary import measured_by_all, pairs, summarise
 from benchmarks.panel.table import LEAST_WORST, as_candidate, panel_grids, selection_grids
 from benchmarks.panel.tasks import all_rows
@@ -15,7 +16,8 @@ from benchmarks.tables import to_markdown
 
 
 def row(inliers, outliers, kind, score, auroc, seed=0, posterior="sghmc"):
-    rest = {"fpr80_in": 0.1, "fpr95_in": 1 - auroc, "bh_power": auroc / 2, "bh_false": 0.0}
+    powers = {"training_file": Power(auroc / 5, 0.2, 0.09), "test_file": Power(auroc / 2, 0.0, 0.05)}
+    rest = {"fpr80_in": 0.1, "fpr95_in": 1 - auroc, **powers}
     recommended = (posterior, score) == ("sghmc", "fused")
     return Row(inliers, outliers, kind, posterior, score, recommended, seed, auroc, **rest, n_in=9, n_out=9)
 
@@ -41,7 +43,9 @@ def test_means_worst_case_and_ranks():
     assert fused.rank == pytest.approx((1 + 2 + 1.5 + 1 + 1) / 5)
     assert std.rank == pytest.approx((2 + 1 + 1.5) / 3)
     assert std.near is None
-    assert fused.bh_power == pytest.approx(fused.mean / 2)
+    assert fused.test_file == pytest.approx((fused.mean / 2, 0.0, 0.05))
+    # Too much of what is found with images of the training file is false.
+    assert fused.training_file == pytest.approx((0.0, 0.2, 0.09))
 
 
 def test_a_group_is_one_pair_and_seeds_have_a_spread():
@@ -64,7 +68,8 @@ def test_tables_say_it_all():
         "Posteriors and scores, 1 set, seed 0",
     ]
     text = "\n".join(map(to_markdown, panel_grids(more, quick=False)))
-    assert "| mnist → kmnist | far | .850±.071 | .100 | .150 | .425 / .000 |" in text
+    cells = ".425 (.000) | .050 | [.170] (.200) | .090"
+    assert f"| mnist → kmnist | far | .850±.071 | .100 | .150 | {cells} |" in text
     assert "| fashion-mnist-heldout → held-out classes | near | .800 |" in text
     assert "| swag fused | .950 | .950 | .950 | – | – |" in text
     assert len(panel_grids(ROWS, quick=False)) == 2  # of one posterior there is no more to say
@@ -138,7 +143,7 @@ def test_simple_baselines_stand_beside_the_detector_on_the_same_seeds(records):
     grids = {grid.title: grid for grid in panel_grids(rows, quick=False)}
     beside = grids["Beside simple baselines"]
     assert beside.head == ("", "kind", "fused", "isolation-forest", "nearest-neighbour")
-    cells = [f"{area} · .250 (.250)" for area in (".980", ".700", ".900")]
+    cells = [f"{area} · [.250] (.250)" for area in (".980", ".700", ".900")]
     assert beside.lines == (("svhn → cifar10", "far", *cells),)
     together = grids["Beside simple baselines, all pairs together"]
     assert [line[:2] for line in together.lines] == [
@@ -184,4 +189,23 @@ def test_baselines_stand_in_every_table_at_the_same_places_alone():
     grids = {grid.title: grid for grid in panel_grids(rows, quick=False)}
     lines = grids["Scores of sghmc"].lines
     assert [line[:2] for line in lines] == [("fused", ".900"), ("nearest-neighbour (no model)", ".800")]
-    assert all(" / " in line[8] for line in lines)  # beside every power the realised error
+    assert all("(.000)" in line[8] for line in lines)  # beside every power the realised error
+
+
+def test_records_without_the_second_calibration_set_are_read_and_show_a_dash(records):
+    own = {"configuration": configuration.RECOMMENDED.settings}
+    old = {"auroc": 0.98, "fpr80_in": 0.0, "fpr95_in": 0.1, "bh_power": 0.79, "bh_false": 0.17}
+    rows = [{"outliers": "cifar10", "score": "fused", **old, "n_in": 9, "n_out": 9}]
+    records.add("svhn", Record("sghmc", 0, own, rows, {}, {}, {}))
+    (row,) = all_rows(records)
+    assert (row.training_file, row.test_file) == (Power(0.79, 0.17, None), None)
+    grid = panel_grids([row], quick=False)[0]
+    assert grid.lines[0][5:] == ("–", "–", "[.790] (.170)", "–")
+    # With one seed measured anew the pair is not known yet: seeds are not mixed.
+    new = dict(zip(TEST_FILE, (0.7, 0.08, 0.05), strict=True), alarms=0.09)
+    records.add("svhn", Record("sghmc", 1, own, [{**rows[0], **new}], {}, {}, {}))
+    found = list(all_rows(records))
+    assert pairs(found)[0].test_file is None
+    assert pairs(found[1:])[0].test_file == (0.7, 0.08, 0.05)
+    assert to_record(found[1:]) == [{**rows[0], **new}]
+    assert not set(TEST_FILE) & set(to_record(found[:1])[0])
