@@ -121,11 +121,10 @@ PRESETS: Mapping[str, BenchPreset] = MappingProxyType(
         for each in (
             # Section 5.1, "BVAE details": one precision λ_θ and one λ_φ, B = D = 1, and for all else the
             # defaults of pybnn's sampler, whose scales adapt for 3,000 steps whatever B is (14 epochs here).
-            # T, and so M = (T − B)/D + 1 = T, is not said. What the paper shows bounds it loosely: its
-            # histograms have ESS from 1 to M and spread inliers over a range of it, so M is tens or more and
-            # not the 5 of its sketch; the nearest published runs of the same sampler (Glazunov and Zarras
-            # 2022) hold about 200 draws of a chain. 100 is between, five times what was taken before, and
-            # leaves 86 draws from after the scales have settled.
+            # T, and so M = (T − B)/D + 1 = T, is said nowhere. ESS lies between 1 and M, so the axis of the
+            # paper's histograms of it would tell, but they are not in its source; M = 5 is its sketch alone.
+            # The nearest published runs of the sampler on VAEs hold about 200 draws (Glazunov and Zarras
+            # 2022), and 14 epochs are gone before scales settle: 100 has 86 draws from after that.
             BenchPreset(
                 "as-published",
                 step_size=1e-3,

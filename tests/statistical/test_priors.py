@@ -58,7 +58,9 @@ def test_one_precision_a_part_is_gamma_of_all_its_weights(temperature):
 
 
 def test_a_part_without_weights_has_no_precision():
-    nothing = GammaHyperprior(per_part=True).resample(torch.empty(0), Layout((), ()), np.random.default_rng(0))
+    nothing = GammaHyperprior(per_part=True).resample(
+        torch.empty(0), Layout((), ()), np.random.default_rng(0)
+    )
     assert nothing.shape == (0,)
 
 

@@ -9,8 +9,8 @@ exact conditional, a Gibbs step. At temperature T weights and precisions togethe
     \lambda_k \mid w_k \sim
     \Gamma\big((a_0 - 1 + n_k / 2) / T + 1,\; (b_0 + \lVert w_k \rVert^2 / 2) / T\big),
 
-for T = 1 the familiar :math:`\Gamma(a_0 + n_k / 2,\; b_0 + \lVert w_k \rVert^2 / 2)`. With ``per_part`` k counts
-the parts of a model instead, such as decoder and encoder: all weights of a part share one precision.
+for T = 1 the familiar :math:`\Gamma(a_0 + n_k / 2,\; b_0 + \lVert w_k \rVert^2 / 2)`. With ``per_part`` k
+counts the parts of a model instead, such as decoder and encoder: all weights of a part share one precision.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class GammaHyperprior:
         return {**described, "per_part": True} if self.per_part else described
 
     def resample(self, weights: Tensor, layout: Layout, random: np.random.Generator) -> Tensor:
-        """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal where it is shared."""
+        """One Gibbs step: flat weights (P,) to the precision of each of them (P,), equal where shared."""
         groups = self._groups(layout)
         shapes, rates = self._conditional([each.double().square() for each in _pieces(weights, groups)])
         # NumPy's gamma takes a scale, the inverse of the rate.
@@ -102,7 +102,7 @@ class _Tempered(GammaHyperprior):
 
 
 def _pieces(flat: Tensor, groups: Sequence[int]) -> list[Tensor]:
-    return list(flat.split(list(groups))) if groups else []
+    return list(torch.split(flat, list(groups))) if groups else []
 
 
 def _per_weight(precisions: NDArray[np.float64], groups: Sequence[int], device: torch.device) -> Tensor:
