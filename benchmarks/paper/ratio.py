@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.decimals import short
+from benchmarks.paper import presets
 from benchmarks.paper.benchmarks import FULL, QUICK, Benchmark
-from benchmarks.paper.presets import PRESETS, BenchPreset
 from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.ratio_runs import Model, RatioRun
 from benchmarks.records import Record, Records
@@ -91,7 +91,7 @@ def ratio_tasks(benchmarks: Sequence[Benchmark], seeds: Sequence[int], *, quick:
     """A record a benchmark and seed, with a row for each form of each hypothesis."""
     sizes, tasks = QUICK if quick else FULL, []
     # Plain VAEs are the same in every preset.
-    preset: BenchPreset = next(iter(PRESETS.values()))
+    preset = next(iter(presets.PRESETS.values()))
     preset = preset.quick() if quick else preset
     for seed in seeds:
         for benchmark in benchmarks:
