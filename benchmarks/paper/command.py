@@ -36,6 +36,15 @@ def paper(
     select: Annotated[
         bool, typer.Option("--select", help="Compare settings by validation images alone instead.")
     ] = False,
+    clusters: Annotated[
+        bool,
+        typer.Option(
+            "--clusters", help="Choose settings for held-out classes on clusters of training images instead."
+        ),
+    ] = False,
+    ratio: Annotated[
+        bool, typer.Option("--ratio", help="Ask why the likelihood ratio is below the paper's instead.")
+    ] = False,
     vary: options.Vary = None,
     table: options.Table = False,
     form: options.Show = options.Form.terminal,
@@ -47,12 +56,15 @@ def paper(
     console, numbers = Console(), parse_seeds(seeds)
     if vary and not select:
         raise typer.BadParameter("--vary is for --select")
-    if select + latent + baselines > 1:
+    if select + latent + baselines + clusters + ratio > 1:
         raise typer.BadParameter(
-            "--select, --latent and --baselines are measurements of their own: ask for one"
+            "--select, --latent, --baselines, --clusters and --ratio are measurements of their own: "
+            "ask for one"
         )
     records = options.open_records("paper", output, quick=quick)
 
+    from benchmarks.paper import cluster_selection
+    from benchmarks.paper import ratio as ratios
     from benchmarks.paper.baselines import measure_paper
     from benchmarks.paper.benchmarks import expand
     from benchmarks.paper.latent import latent_tasks
@@ -81,6 +93,10 @@ def paper(
             tasks = selection_tasks(benchmarks, presets, vary or [], numbers, quick=quick)
         elif latent:
             tasks = latent_tasks(presets, numbers, quick=quick)
+        elif clusters:
+            tasks = cluster_selection.cluster_tasks(numbers, quick=quick)
+        elif ratio:
+            tasks = ratios.ratio_tasks(expand(benchmark or ratios.ASKED), numbers, quick=quick)
         else:
             tasks = paper_tasks(benchmarks, methods, presets, numbers, quick=quick)
         where = (cache or CACHE) / "paper"
@@ -97,6 +113,11 @@ def paper(
         grids, note, file = selection_grids(records), SELECTION_NOTE, "selection.md"
     elif latent:
         grids, note, file = latent_grids(records), LATENT_NOTE, "latent.md"
+    elif clusters:
+        grids, note = cluster_selection.cluster_grids(records), cluster_selection.NOTE
+        file = "selection-clusters.md"
+    elif ratio:
+        grids, note, file = ratios.ratio_grids(records), ratios.NOTE, "likelihood-ratio.md"
     else:
         grids, note, file = table_grids(records), f"{NOTE} {COMPARED_WITH}", "table1.md"
     options.show_tables(grids, note, records, console, form=form, file=file)

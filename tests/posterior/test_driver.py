@@ -249,9 +249,11 @@ def test_frozen_weights_keep_the_values_they_came_with(vectors, vector_vae):
     assert draws.parts["encoder"].stacks == {}
 
 
-def test_adaptation_stops_where_it_should(vectors, vector_vae):
-    settings = VARIANTS["variant 2"].with_(adaptation=1)
+@pytest.mark.parametrize("until", [{"adaptation": 1}, {"adaptation_steps": 1}])
+def test_adaptation_stops_where_it_should(vectors, vector_vae, until):
+    settings = VARIANTS["variant 2"].with_(**until)
     chain = Chain(vector_vae, settings, vectors, 0, 0)
+    assert chain.steps_per_epoch > 1
     scales = []
     for epoch in (1, 2):
         EagerEngine([chain]).run_epoch(epoch)

@@ -11,6 +11,7 @@ from dissensus.posterior import (
     SWAG,
     Adam,
     CyclicalSGHMC,
+    GammaHyperprior,
     SamplingSettings,
     Variational,
     sample_posterior,
@@ -48,6 +49,9 @@ def test_draws_are_what_the_sampler_returns(vectors, vector_vae, epochs, burn_in
         ({"temperature": 0.0}, "temperature"),
         ({"temperature": float("nan")}, "temperature"),
         ({"adaptation": -1}, "adaptation"),
+        ({"adaptation_steps": -1}, "adaptation_steps"),
+        ({"adaptation_steps": 1.5}, "adaptation_steps"),
+        ({"adaptation": 1, "adaptation_steps": 10}, "give one of them"),
     ],
 )
 def test_refused(wrong, named):
@@ -75,9 +79,25 @@ def test_variants():
 
 def test_adaptation_is_the_burn_in_unless_told():
     settings = SamplingSettings.variant_1(epochs=10, burn_in=4)
-    assert settings.adaptation_epochs == 4
-    assert settings.with_(adaptation=0).adaptation_epochs == 0
-    assert settings.with_(adaptation=9).adaptation_epochs == 9
+    assert settings.adaptation_epochs(10) == 4
+    assert settings.with_(adaptation=0).adaptation_epochs(10) == 0
+    assert settings.with_(adaptation=9).adaptation_epochs(10) == 9
+
+
+@pytest.mark.parametrize(("asked", "epochs"), [(0, 0), (1, 1), (226, 1), (227, 2), (3_000, 14)])
+def test_adaptation_in_steps_ends_with_the_epoch_that_has_enough_whatever_the_burn_in(asked, epochs):
+    for burn_in in (1, 15):
+        settings = SamplingSettings.variant_1(epochs=20, burn_in=burn_in, adaptation_steps=asked)
+        assert [t for t in range(1, 21) if settings.adapts(t, 226)] == list(range(1, epochs + 1))
+
+
+def test_settings_that_were_always_there_are_described_as_always():
+    """Records and gates are found again by what describes them."""
+    before = SamplingSettings.variant_2(epochs=3)
+    assert before.describe()["hyperprior"] == {"shape": 1.0, "rate": 1.0}
+    assert "adaptation_steps" not in before.describe()
+    other = before.with_(adaptation_steps=3_000, hyperprior=GammaHyperprior(2.0, 1.0, per_part=True))
+    assert SamplingSettings.from_description(json.loads(json.dumps(other.describe()))) == other
 
 
 def test_description_is_json_and_tells_rules_apart():
@@ -92,9 +112,9 @@ def test_cycles_burn_in_adapt_and_keep_each_for_themselves():
     settings = SamplingSettings.variant_2(CyclicalSGHMC(6, 3), epochs=18, burn_in=4, thinning=2)
     epochs = range(1, 19)
     assert [t for t in epochs if settings.keeps(t)] == [4, 6, 10, 12, 16, 18]
-    assert [t for t in epochs if settings.adapts(t)] == [1, 2, 3, 7, 8, 9, 13, 14, 15]
+    assert [t for t in epochs if settings.adapts(t, 10)] == [1, 2, 3, 7, 8, 9, 13, 14, 15]
     assert settings.draws == 6
-    assert [t for t in epochs if settings.with_(adaptation=1).adapts(t)] == [1, 7, 13]
+    assert [t for t in epochs if settings.with_(adaptation=1).adapts(t, 10)] == [1, 7, 13]
 
 
 def test_fitted_posteriors_give_the_draws_that_were_asked_for():

@@ -41,6 +41,29 @@ def test_one_precision_a_tensor_with_the_conditional_mean():
     assert float(drawn[:, -1].double().mean()) == pytest.approx((1 + 2.5) / (1 + 10), rel=0.05)
 
 
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_one_precision_a_part_is_gamma_of_all_its_weights(temperature):
+    """λ | w ~ Γ((a₀ − 1 + n/2)/T + 1, (b₀ + ‖w‖²/2)/T) with n and ‖w‖ over every tensor of the part."""
+    layout = Layout(("a", "b"), ((20, 2), (5,)))
+    weights = torch.cat([torch.full((40,), 0.1), torch.full((5,), 2.0)])
+    hyperprior = GammaHyperprior(2.0, 0.5, per_part=True).at(temperature)
+    random = np.random.default_rng(2)
+    drawn = torch.stack([hyperprior.resample(weights, layout, random) for _ in range(3000)])
+    assert (drawn == drawn[:, :1]).all()
+    shape = (2.0 - 1 + 45 / 2) / temperature + 1
+    rate = (0.5 + (40 * 0.1**2 + 5 * 2.0**2) / 2) / temperature
+    assert stats.kstest(drawn[:, 0].numpy(), stats.gamma(shape, scale=1 / rate).cdf).pvalue > 1e-3
+    expected = hyperprior.expected(weights.square(), layout)
+    torch.testing.assert_close(expected, torch.full((45,), shape / rate), rtol=1e-5, atol=0)
+
+
+def test_a_part_without_weights_has_no_precision():
+    nothing = GammaHyperprior(per_part=True).resample(
+        torch.empty(0), Layout((), ()), np.random.default_rng(0)
+    )
+    assert nothing.shape == (0,)
+
+
 def test_expected_precision_is_the_mean_of_the_gibbs_step():
     layout = Layout(("a", "b"), ((30, 4), (5,)))
     weights = torch.randn(125, generator=torch.Generator().manual_seed(0))

@@ -123,8 +123,9 @@ resize, examples, embed, device, random_state
         """A detector with the paper's score, the effective sample size of the draws, and its settings.
 
         Section 5.1: scale-adapted SGHMC with step 1e-3 and momentum decay 0.05, Adam 1e-3 for the encoder of
-        variant 1, Gamma(1, 1) hyperpriors, one chain, a burn-in of one epoch and a draw after every epoch.
-        ``changes`` are other arguments of the constructor.
+        variant 1, Gamma(1, 1) hyperpriors over one precision for the decoder and one for the encoder, one
+        chain, a burn-in of one epoch, a draw after every epoch, and scales that adapt for the 3,000 steps of
+        the sampler's published code. ``changes`` are other arguments of the constructor.
         """
         stated = PAPER_TRAINING
         sampler = SGHMC(step_size=stated["sghmc_step_size"], momentum_decay=stated["sghmc_momentum_decay"])
@@ -132,7 +133,8 @@ resize, examples, embed, device, random_state
             "epochs": epochs,
             "burn_in": int(stated["burn_in_epochs"]),
             "thinning": int(stated["epochs_between_draws"]),
-            "hyperprior": GammaHyperprior(stated["gamma_shape"], stated["gamma_rate"]),
+            "hyperprior": GammaHyperprior(stated["gamma_shape"], stated["gamma_rate"], per_part=True),
+            "adaptation_steps": int(stated["adaptation_steps"]),
         }
         if variant == 1:
             settings = SamplingSettings.variant_1(sampler, Adam(stated["adam_learning_rate"]), **rest)

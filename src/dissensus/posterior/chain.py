@@ -66,7 +66,7 @@ class Chain:
 
     def begin_epoch(self, epoch: int) -> Tensor:
         """Sets streams, prior and adaptation of epoch t; returns its batches (steps, B) of row numbers."""
-        self.adapt = self.settings.adapts(epoch)
+        self.adapt = self.settings.adapts(epoch, self.steps_per_epoch)
         for name, part in self.parts.items():
             random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
             part.resample_precision(self.settings.hyperprior.at(self.settings.temperature), random)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -41,6 +42,9 @@ class SamplingSettings:
     adaptation: int | None = None
     """Epochs in which a sampler adapts its scales; ``None``: the burn-in, or in each cycle the exploration.
     Always adapting is no Markov chain."""
+    adaptation_steps: int | None = None
+    """The same in steps, whatever the burn-in is: scales adapt in whole epochs until so many steps were taken
+    (in a cycle). pybnn's sampler adapts for 3,000 steps unless told otherwise."""
     restarts: int = 6
     """How often a chain that runs away is started again, each time with half the step size, before that is an
     error."""
@@ -57,8 +61,12 @@ class SamplingSettings:
                 raise SettingsError(f"{name} must be a whole number of at least 1, got {value!r}")
         if not self.temperature > 0:
             raise SettingsError(f"temperature must be above 0, got {self.temperature}")
-        if self.adaptation is not None and (not isinstance(self.adaptation, int) or self.adaptation < 0):
-            raise SettingsError(f"adaptation must be a whole number of at least 0, got {self.adaptation!r}")
+        for name in ("adaptation", "adaptation_steps"):
+            value = getattr(self, name)
+            if value is not None and (not isinstance(value, int) or value < 0):
+                raise SettingsError(f"{name} must be a whole number of at least 0, got {value!r}")
+        if self.adaptation is not None and self.adaptation_steps is not None:
+            raise SettingsError("adaptation is in epochs and adaptation_steps in steps: give one of them")
         for name in ("restarts", "first_chain"):
             value = getattr(self, name)
             if not isinstance(value, int) or value < 0:
@@ -119,9 +127,10 @@ class SamplingSettings:
             return 0
         return self.epochs // self.cycle * ((self.cycle - self.burn_in) // self.thinning + 1)
 
-    @property
-    def adaptation_epochs(self) -> int:
-        """How many epochs of a cycle adapt the sampler's scales."""
+    def adaptation_epochs(self, steps: int) -> int:
+        """How many epochs of a cycle adapt the sampler's scales, where an epoch has so many ``steps``."""
+        if self.adaptation_steps is not None:
+            return math.ceil(self.adaptation_steps / steps)
         return self.rule.adaptation_of(self.burn_in) if self.adaptation is None else self.adaptation
 
     @property
@@ -133,9 +142,9 @@ class SamplingSettings:
         """The rule that moves a part, given which parts are drawn."""
         return self.rule if part in drawn or self.inference is None else self.inference
 
-    def adapts(self, epoch: int) -> bool:
-        """Whether the scales adapt in this epoch (counted from 1)."""
-        return (epoch - 1) % self.cycle < self.adaptation_epochs
+    def adapts(self, epoch: int, steps: int) -> bool:
+        """Whether the scales adapt in this epoch (counted from 1), which has so many ``steps``."""
+        return (epoch - 1) % self.cycle < self.adaptation_epochs(steps)
 
     def keeps(self, epoch: int) -> bool:
         """Whether the weights after this epoch (counted from 1) are a draw, or an iterate of SWAG."""
@@ -147,8 +156,10 @@ class SamplingSettings:
         described = asdict(self)
         described["rule"] = self.rule.describe()
         described["inference"] = None if self.inference is None else self.inference.describe()
-        if self.fitted_draws is None:  # no part of what a chain of draws depends on
-            del described["fitted_draws"]
+        described["hyperprior"] = self.hyperprior.describe()
+        for name in ("fitted_draws", "adaptation_steps"):
+            if described[name] is None:  # no part of what a chain of draws depends on
+                del described[name]
         return described
 
     @classmethod

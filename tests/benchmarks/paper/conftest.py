@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.paper import baselines, benchmarks, latent, presets, tasks
+from benchmarks.paper import baselines, benchmarks, clusters, latent, presets, ratio, tasks
 from dissensus.inputs import Dataset
 from dissensus.seeding import numpy_stream
 
@@ -23,9 +23,9 @@ def tiny_dataset(name, split="train"):
 
 @pytest.fixture(autouse=True)
 def tiny_world(monkeypatch):
-    for module in (benchmarks, latent):
+    for module in (benchmarks, clusters, latent):
         monkeypatch.setattr(module, "load_dataset", tiny_dataset)
-    for module in (tasks, latent, baselines):
+    for module in (tasks, latent, baselines, ratio):
         monkeypatch.setattr(module, "QUICK", TINY_SIZES)
         monkeypatch.setattr(module, "FULL", TINY_SIZES)
     tiny = {

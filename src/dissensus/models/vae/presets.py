@@ -24,9 +24,14 @@ PAPER_TRAINING: Mapping[str, float] = MappingProxyType(
         "gamma_rate": 1.0,
         "burn_in_epochs": 1,
         "epochs_between_draws": 1,
+        "adaptation_steps": 3_000,
     }
 )
-"""What the paper states about training (section 5.1, "BVAE details"), the same for all its experiments."""
+"""What the paper states about training (section 5.1, "BVAE details"), the same for all its experiments.
+
+Its B is when draws begin. For how long the sampler's scales adapt is a setting of their own of the code it
+names, pybnn, whose default is 3,000 steps.
+"""
 
 
 @dataclass(frozen=True)
