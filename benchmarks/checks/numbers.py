@@ -59,6 +59,12 @@ def _tables(results: Path, kind: str, score: str) -> float:
     return tables.mean_auroc(_read(results, "tables"), kind, score)
 
 
+def _importance(results: Path, samples: int, column: str) -> float:
+    """In nats, without a sign."""
+    rows = _read(results, "importance")[0].rows
+    return abs(float(next(row[column] for row in rows if row["samples"] == samples)))
+
+
 def _times_slower(results: Path, images: int) -> float:
     """Of all seeds that were timed."""
     return fmean(
@@ -153,6 +159,16 @@ NUMBERS: Mapping[str, Number] = {
     },
     "fused.slower.batch": partial(_times_slower, images=fused.TIMED_IMAGES),
     "fused.slower.one": partial(_times_slower, images=1),
+    **{
+        f"importance.{samples}.{name}": partial(_importance, samples=samples, column=column)
+        for samples in (16, 512)
+        for name, column in {
+            "bias": "bias",
+            "spread": "spread",
+            "stated-error": "stated_error",
+            "stated-bias": "stated_bias",
+        }.items()
+    },
     "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
     **{
         f"shift.seen.{recent}": partial(

@@ -142,6 +142,7 @@ def test_the_oracle_of_importance_sampling_knows_the_truth():
     # One that is too narrow is too low, by more than it can tell: the largest weights are rare.
     row = importance._row(importance.linear_gaussian(1), 16, noises=100)
     assert row["bias"] < 3 * row["stated_bias"] < 0
+    assert row["bias"] < row["jackknife_bias"] < row["stated_bias"]
     assert row["spread"] > row["stated_error"]
     assert importance._row(exact, 1, noises=2)["stated_bias"] is None
 

@@ -11,6 +11,7 @@ from benchmarks.__main__ import app
 from benchmarks.everything import parts as parts_module
 from benchmarks.everything.parts import PARTS, Part
 from benchmarks.everything.plan import MOST_MINUTES, measured_minutes, plan_lines
+from benchmarks.places import RESULTS
 from benchmarks.records import Record, Records
 
 EVERY = [part for parts in PARTS.values() for part in parts]
@@ -59,6 +60,12 @@ def test_the_plan_marks_estimates_and_what_is_too_long(results):
         "  2 ~ 12.5 min! python -m benchmarks paper",
         "      13.0 min in all; ~ is an estimate, no record says it yet",
     ]
+
+
+@pytest.mark.skipif(not RESULTS.is_dir(), reason="the results are not here: this is not a checkout")
+@pytest.mark.parametrize("machine", PARTS)
+def test_by_the_records_no_part_takes_too_long(machine):
+    assert [line for line in plan_lines(PARTS[machine], RESULTS) if "min!" in line] == []
 
 
 def run(*arguments):
