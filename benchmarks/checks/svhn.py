@@ -64,7 +64,7 @@ SIZES = {
     "inliers": 4_000,
 }
 QUICK = {"training": 2_000, "components_of": 500, "fitting": 200, "calibration": 200, "inliers": 300}
-BLOCK, BORDER = 200, 10  # a house number has at most six digits, whose crops follow each other
+BLOCK, BORDER = 20, 10  # a house number has at most six digits, whose crops follow each other
 LAGS = (1, 2, 3, 5, 10, 100, 1000)
 
 
