@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.checks import fused, tables
+from benchmarks.checks import fused, svhn_numbers, tables
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
@@ -204,5 +204,11 @@ NUMBERS: Mapping[str, Number] = {
     },
     "tables.sets": partial(_sets, kind="tables"),
     "tables.all-sets": lambda results: sum(_sets(results, kind) for kind in tables.KINDS),
+    **svhn_numbers.NUMBERS,
 }
-TABLES: Mapping[str, Table] = {"demo": _demo_table, "proposals": _proposals, "shift.delays": _delay_table}
+TABLES: Mapping[str, Table] = {
+    "demo": _demo_table,
+    "proposals": _proposals,
+    "shift.delays": _delay_table,
+    **svhn_numbers.TABLES,
+}
