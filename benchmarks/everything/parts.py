@@ -46,7 +46,10 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("checks --only gpu", 2, "checks/gpu:*"),
         _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
         _speed("cuda", 6, "whole-table"),
-        *(Part(f"paper --device cuda --seeds {n}", 6, "speed/cuda:whole-table") for n in (0, 1, 2)),
+        *(Part(f"paper --device cuda --seeds {n}", 10, "speed/cuda:whole-table") for n in (0, 1, 2)),
+        # Their records share trainings, whose seconds each of them has.
+        Part("paper --device cuda --clusters", 8),
+        Part("paper --device cuda --ratio", 2),
         Part("paper --device cuda --latent --seeds 0,1,2", 6, "paper/latent:*"),
         _panel("fashion-mnist", _ALL_SEEDS, 6, seeds="0,1,2"),
         _panel("mnist", _ALL_SEEDS, 3, seeds="0,1,2"),

@@ -17,7 +17,7 @@ from types import MappingProxyType
 from benchmarks.decimals import short
 from benchmarks.paper.cluster_runs import RUN, ClusterRun, first_draws
 from benchmarks.paper.clusters import FULL, PAIRS, QUICK
-from benchmarks.paper.presets import BenchPreset
+from benchmarks.paper.presets import CHOSEN, BenchPreset
 from benchmarks.records import Records
 from benchmarks.runner import Report, Results, Task
 from benchmarks.selection import Candidate, choose
@@ -25,11 +25,9 @@ from benchmarks.tables import Grid, quick_title
 from dissensus.evaluation import evaluate
 from dissensus.scores import Measured, ess_disagreement, score
 
-__all__ = ["CANDIDATES", "CHOSEN", "GROUP", "NOTE", "Plan", "chosen_preset", "cluster_grids", "cluster_tasks"]
+__all__ = ["CANDIDATES", "GROUP", "NOTE", "Plan", "chosen_preset", "cluster_grids", "cluster_tasks"]
 
 GROUP = "selection-clusters"
-CHOSEN = "chosen-on-clusters"
-"""What the preset is called that the choice is written down as."""
 NOTE = (
     "AUROC of ESS on two clusters of the training images that were left out of training, variant 1, against "
     "others of the clusters that were not; the mean over pairs of clusters decides. No test image and no "

@@ -21,7 +21,8 @@ def paper(
         list[str] | None, typer.Option(help="A method; may be repeated. Default: all six.")
     ] = None,
     preset: Annotated[
-        list[str] | None, typer.Option(help="as-published or converged; may be repeated. Default: both.")
+        list[str] | None,
+        typer.Option(help="A preset; may be repeated. Default: both that all benchmarks have."),
     ] = None,
     seeds: options.Seeds = "0",
     quick: Annotated[bool, typer.Option("--quick", help="A tenth of everything, kept apart.")] = False,
@@ -69,7 +70,7 @@ def paper(
     from benchmarks.paper.benchmarks import expand
     from benchmarks.paper.latent import latent_tasks
     from benchmarks.paper.methods import find_methods
-    from benchmarks.paper.presets import PRESETS, find_preset
+    from benchmarks.paper.presets import find_preset, measured_everywhere
     from benchmarks.paper.published import COMPARED_WITH
     from benchmarks.paper.table import (
         LATENT_NOTE,
@@ -83,7 +84,7 @@ def paper(
     from benchmarks.runner import measure
     from dissensus.detector.settings import find_device
 
-    presets = [find_preset(name).name for name in preset or PRESETS]
+    presets = [find_preset(name).name for name in preset or measured_everywhere()]
     benchmarks, methods = expand(benchmark or []), find_methods(method or [])
     failures: list[str] = []
     if baselines and not (table or figures):

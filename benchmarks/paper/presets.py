@@ -13,11 +13,15 @@ from dissensus.models import preset as model_preset
 from dissensus.posterior import SGHMC, Adam, GammaHyperprior, SamplingSettings
 from dissensus.seeding import torch_stream
 
-__all__ = ["PRESETS", "RUNS", "BenchPreset", "RunName", "find_preset"]
+__all__ = ["CHOSEN", "PRESETS", "RUNS", "BenchPreset", "RunName", "find_preset", "measured_everywhere"]
 
 RunName: TypeAlias = Literal["bvae1", "bvae2", "vaes", "background"]
 RUNS: tuple[RunName, ...] = ("bvae1", "bvae2", "vaes", "background")
 """What can be trained: both variants, the plain VAEs, and one plain VAE on perturbed images."""
+
+CHOSEN = "chosen-on-clusters"
+"""The preset for the held-out classes alone (:mod:`benchmarks.paper.cluster_selection`), once it is chosen:
+``python -m benchmarks paper --clusters --table`` writes it down."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,12 @@ PRESETS: Mapping[str, BenchPreset] = MappingProxyType(
         )
     }
 )
-"""Both presets by name."""
+"""All presets by name."""
+
+
+def measured_everywhere() -> list[str]:
+    """The presets that all benchmarks are measured with unless told otherwise."""
+    return [name for name in PRESETS if name != CHOSEN]
 
 
 def find_preset(name: str, *, quick: bool = False) -> BenchPreset:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.paper.presets import PRESETS
+from benchmarks.paper.presets import CHOSEN, PRESETS, measured_everywhere
 from dissensus.posterior import GammaHyperprior
 
 
@@ -32,3 +32,8 @@ def test_quick_is_less_work_and_still_several_draws(name, run):
     full, quick = PRESETS[name].sampling(run), PRESETS[name].quick().sampling(run)
     assert quick.epochs * quick.chains * 4 <= full.epochs * full.chains + 4
     assert quick.draws >= 2 or run == "background"
+
+
+def test_what_was_chosen_for_held_out_classes_is_measured_there_alone():
+    assert [*measured_everywhere(), CHOSEN][:2] == list(PRESETS)[:2]
+    assert CHOSEN not in measured_everywhere()

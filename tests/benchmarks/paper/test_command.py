@@ -25,7 +25,7 @@ def test_from_nothing_to_the_table(invoke, tmp_path):
 
 
 def test_without_records_it_says_what_to_do(invoke):
-    for more in ((), ("--select",)):
+    for more in ((), ("--select",), ("--clusters",), ("--ratio",)):
         result = invoke("--table", *more)
         assert result.exit_code == 0
         assert "run the benchmark first" in " ".join(result.output.split())
@@ -42,6 +42,7 @@ def test_without_records_it_says_what_to_do(invoke):
         (("--select", "--vary", "speed=1"), "not a setting"),
         (("--select", "--latent"), "ask for one"),
         (("--baselines", "--latent"), "ask for one"),
+        (("--clusters", "--ratio"), "ask for one"),
     ],
 )
 def test_wrong_calls_fail_before_any_work(invoke, wrong, says):
