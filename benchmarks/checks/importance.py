@@ -3,7 +3,7 @@ r"""How far an importance-sampled log-likelihood is from the truth, where the tr
 The logarithm of a mean of K weights is too low on average. To first order that bias is half the variance,
 −error²/2, which :class:`~dissensus.likelihood.LogLikelihoods` states beside the error. Both are estimated
 from the same K weights and so cannot see what these missed: with a proposal that is narrower than the
-posterior, as encoders tend to be, the largest weights are rare. The jackknife's estimate, recorded beside it, sees
+posterior, as encoders tend to be, the largest weights are rare. The jackknife's estimate, recorded too, sees
 more of the bias, but needs every weight and falls short as well.
 
 The model is x = W z + b + σ ε with orthogonal columns of W, for which log p(x) and the posterior of z have a

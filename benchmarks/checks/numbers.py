@@ -167,6 +167,7 @@ NUMBERS: Mapping[str, Number] = {
             "spread": "spread",
             "stated-error": "stated_error",
             "stated-bias": "stated_bias",
+            "jackknife": "jackknife_bias",
         }.items()
     },
     "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
