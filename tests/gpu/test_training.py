@@ -1,9 +1,11 @@
 """Chains on a GPU: what can be recorded is, all learn, and interrupted ones go on to the same bits."""
 
+import math
+
 import pytest
 import torch
 
-from dissensus.posterior import SGHMC, SamplingSettings, sample_posterior
+from dissensus.posterior import SGHMC, Adam, SamplingSettings, sample_posterior
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.engines import CapturedEngine, EagerEngine, engine_for
 from tests.contracts.test_models import MODELS
@@ -23,7 +25,7 @@ def made(name):
 
 @pytest.mark.parametrize("name", MODELS)
 @VARIANTS
-def test_every_model_learns(name, variant):
+def test_every_model_is_sampled(name, variant):
     """Also those that wait for the device in their objective, whose steps cannot be recorded."""
     model, x = made(name)
     settings = variant(SGHMC(), epochs=6, burn_in=4, chains=2, batch_size=8)
@@ -33,8 +35,16 @@ def test_every_model_learns(name, variant):
     assert len(draws) == 6
     kept = [stack for part in draws.parts.values() for stack in part.stacks.values()]
     assert not any(stack.is_cuda for stack in kept)  # draws wait where there is more memory
-    first, *_, last = [r.training_elbo for r in draws.diagnostics.reports if r.chain == 0]
-    assert last > first
+    assert all(math.isfinite(report.training_elbo) for report in draws.diagnostics.reports)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_every_model_learns(name):
+    """By Adam: six epochs of a chain on a few dozen inputs may end lower than they began."""
+    model, x = made(name)
+    settings = SamplingSettings.ensemble(1, 20, Adam(learning_rate=1e-2), batch_size=8)
+    reports = sample_posterior(model, x, settings, seed=0, held_out=x[:4]).diagnostics.reports
+    assert reports[-1].training_elbo > reports[0].training_elbo
 
 
 @pytest.mark.parametrize("name", ["VAE of pictures", "VAE of rows", "linear-Gaussian"])
