@@ -29,7 +29,8 @@ def _told(results: Path, dataset: str, way: str, score: str, column: str) -> flo
 
 
 def _nearness(results: Path, split: str, lag: str) -> float:
-    return float(_read(results)[0].about["nearness"][split][lag])
+    about = next(record.about for record in _read(results) if record.name == SVHN)
+    return float(about["nearness"][split][lag])
 
 
 def _table(results: Path) -> str:

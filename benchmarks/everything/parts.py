@@ -101,7 +101,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             for n in (0, 1, 2)
         ),
         Part("checks --only shift", 3, "checks/shift:*"),
-        Part("checks --only svhn", 10, "checks/svhn:*"),
+        *(Part(f"checks --only svhn --seeds {n}", 6, f"checks/svhn:*@{n}") for n in (0, 1, 2)),
         Part("checks --only fuzz", 3, "checks/fuzz:*"),
     ),
 }

@@ -74,12 +74,13 @@ def test_the_table_shows_what_was_measured_and_a_dash_for_the_rest(tmp_path):
         for way in svhn.WAYS
         for score in svhn.SCORES
     ]
-    for name in ("svhn", "mnist"):
-        records.add("svhn", Record(name, 0, {}, rows, {}, {"nearness": {"train": {"1": 0.7}}}, {}))
+    for name, near in (("svhn", 0.7), ("mnist", 1.0)):
+        records.add("svhn", Record(name, 0, {}, rows, {}, {"nearness": {"train": {"1": near}}}, {}))
     lines = svhn_numbers.TABLES["svhn"](tmp_path).splitlines()
     assert len(lines) == 2 + len(svhn.WAYS)
     assert lines[2].endswith("| .100 (.170) | – | .100 to .100 | – |")
     assert svhn_numbers.NUMBERS["svhn.svhn.blocks.gaussian.alarms"](tmp_path) == pytest.approx(0.1)
+    assert svhn_numbers.NUMBERS["svhn.nearness.train.1"](tmp_path) == 0.7
     assert np.isnan(svhn_numbers.NUMBERS["svhn.cifar10.blocks.gaussian.alarms"](tmp_path))
     assert "svhn, swapped: of test inliers p ≤ 0.05 in 0.100 (1st neighbour)" in " ".join(
         svhn.sentences(records.read("svhn"))[:40]
