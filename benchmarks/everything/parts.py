@@ -91,7 +91,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("service", 5, "service/service:*"),
         Part("checks --only demo", 2, "checks/demo:*"),
         # The demo's fit once more; its records were made beside other work, and their seconds say nothing.
-        *(Part(f"checks --only fused --seeds {n}", 3) for n in (0, 1, 2)),
+        *(Part(f"checks --only fused --seeds {n}", 6) for n in (0, 1, 2)),
         Part("checks --only importance", 2, "checks/importance:*"),
         Part("checks --only memory", 8),  # its record is of four times the images
         Part("checks --only proposals", 6, "checks/proposals:*"),
