@@ -59,6 +59,10 @@ def _tables(results: Path, kind: str, score: str) -> float:
     return tables.mean_auroc(_read(results, "tables"), kind, score)
 
 
+def _gpu(results: Path, outcome: str) -> float:
+    return float(_read(results, "gpu")[0].about[outcome])
+
+
 def _importance(results: Path, samples: int, column: str) -> float:
     """In nats, without a sign."""
     rows = _read(results, "importance")[0].rows
@@ -170,6 +174,8 @@ NUMBERS: Mapping[str, Number] = {
             "jackknife": "jackknife_bias",
         }.items()
     },
+    **{f"gpu.{outcome}": partial(_gpu, outcome=outcome) for outcome in ("passed", "failed", "skipped")},
+    "gpu.seconds": lambda results: _read(results, "gpu")[0].seconds["all"],
     "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
     **{
         f"shift.seen.{recent}": partial(

@@ -140,6 +140,11 @@ PRESETS: Mapping[str, BenchPreset] = MappingProxyType(
             ),
             # Several chains, and only what they do once settled; scales adapt in the burn-in alone.
             BenchPreset("converged", step_size=1e-2, epochs=40, burn_in=31, chains=4),
+            # For held-out classes, chosen on clusters of training images (results/paper/selection-clusters)
+            # before any test image was read with it.
+            BenchPreset(
+                CHOSEN, step_size=1e-2, epochs=55, burn_in=31, chains=4, adaptation=31, latent_size=10
+            ),
         )
     }
 )
