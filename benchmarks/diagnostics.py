@@ -16,17 +16,30 @@ NOISE_FLOOR_INPUTS = 256  # enough for a root mean square
 
 
 def run_diagnostics(draws: WeightDraws) -> dict[str, Any]:
-    """What the sampler said of itself: medians over chains in the last epoch, R̂, and curves by epoch."""
+    """What the sampler said of itself.
+
+    Medians over chains in the last epoch, how far the chains agree, the verdict, and curves by epoch.
+    """
     reports = draws.diagnostics.reports
     epochs = sorted({report.epoch for report in reports})
     curves = {epoch: [report for report in reports if report.epoch == epoch] for epoch in epochs}
     health = draws.diagnostics.health()
     return {
         "last_epoch": {
-            name: {number: _finite(value) for number, value in numbers.items()}
+            name: {
+                number: [
+                    {**each, "heat": None if each["heat"] is None else _finite(each["heat"])}
+                    for each in value
+                ]
+                if number == "by_kappa"
+                else _finite(value)
+                for number, value in numbers.items()
+            }
             for name, numbers in health["networks"].items()
         },
         "rhat": None if health["rhat"] is None else _finite(health["rhat"]),
+        "effective_size": health["effective_size"],
+        "verdict": health["verdict"],
         "training_elbo": [_mean([r.training_elbo for r in curves[epoch]]) for epoch in epochs],
         "held_out_log_likelihood": [
             _mean([r.held_out_log_likelihood for r in curves[epoch] if r.held_out_log_likelihood is not None])

@@ -11,6 +11,7 @@ from benchmarks.checks import fused, svhn_numbers, tables
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
+from benchmarks.temperatures import temperature_table
 
 __all__ = ["NUMBERS", "TABLES"]
 
@@ -218,4 +219,5 @@ TABLES: Mapping[str, Table] = {
     "proposals": _proposals,
     "shift.delays": _delay_table,
     **svhn_numbers.TABLES,
+    "temperatures": temperature_table,
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["draw_all"]
 
-PRESET = "converged"
+PRESET = "settled"
 DPI = 110
 # Okabe and Ito's colours, told apart by the colour-blind; a method has the same colour everywhere.
 COLOURS = {

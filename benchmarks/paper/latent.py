@@ -98,7 +98,7 @@ class LatentRun(Run):
 
     @property
     def label(self) -> str:
-        """As in ``latent, converged, seed 0``."""
+        """As in ``latent, settled, seed 0``."""
         return f"latent, {self.preset.name}, seed {self.seed}"
 
     @cached_property

@@ -37,7 +37,7 @@ def _selected(results: Path, benchmark: str) -> dict[str, dict[str, Mapping[str,
 
 
 def _table(results: Path) -> str:
-    """Validation likelihood and R̂ of every candidate for the converged preset, variant 1 / variant 2."""
+    """Validation likelihood and R̂ of every candidate for the settled preset, variant 1 / variant 2."""
     lines = [f"| | candidate | {' | '.join(COMPARED.values())} |", "|---" * (2 + len(COMPARED)) + "|"]
     for benchmark in BENCHMARK_SHOWN:
         found = _selected(results, benchmark)
@@ -56,7 +56,7 @@ def _table(results: Path) -> str:
 
 def _spread(results: Path) -> float:
     """How far the draws of the preset are apart on validation images, in nats."""
-    own = _selected(results, "fashion-mnist-vs-mnist")["converged"]
+    own = _selected(results, "fashion-mnist-vs-mnist")["settled"]
     return fmean(own[run]["spread_over_draws"] for run in RUNS)
 
 
@@ -67,9 +67,9 @@ def _diagnostics(record: Record) -> Mapping[str, Any]:
 
 
 def _noise(results: Path, choose: Callable[[Iterable[float]], float]) -> float:
-    """Of all runs of the converged preset."""
+    """Of all runs of the settled preset."""
     records = Records(results / "paper")
-    names = [f"converged/{method}" for method in SAMPLED]
+    names = [f"settled/{method}" for method in SAMPLED]
     every = (record for benchmark in BENCHMARKS for record in records.read(benchmark))
     return choose(_diagnostics(record)["noise_floor"] for record in every if record.name in names)
 

@@ -25,8 +25,8 @@ ROW_GOAL, GOAL = 60.0, 600.0  # seconds
 
 
 def measure_table_row(sizes: Sizes, device: torch.device) -> dict[str, Any]:
-    """Seconds of ``python -m benchmarks paper`` for one benchmark and the converged preset."""
-    options = ["--benchmark", ROW, "--preset", "converged"]
+    """Seconds of ``python -m benchmarks paper`` for one benchmark and the settled preset."""
+    options = ["--benchmark", ROW, "--preset", "settled"]
     return _measured(f"table 1, {ROW}, all six methods, one seed", options, ROW_GOAL, sizes, device)
 
 

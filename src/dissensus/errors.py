@@ -13,6 +13,7 @@ __all__ = [
     "InUseError",
     "InputWarning",
     "OutputError",
+    "SamplerWarning",
     "SettingsError",
     "brief",
     "not_written",
@@ -55,6 +56,10 @@ class InUseError(DissensusError):
 
 class CalibrationWarning(UserWarning):
     """There are too few calibration rows for the false-alarm rate that was asked for."""
+
+
+class SamplerWarning(UserWarning):
+    """The draws are not draws of the posterior: the chains are too hot, too cold, or have not settled."""
 
 
 class InputWarning(UserWarning):

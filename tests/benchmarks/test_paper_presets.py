@@ -20,14 +20,14 @@ def test_as_published_is_what_the_paper_says():
     assert preset.sampling("vaes").draws == 5
 
 
-def test_converged_adapts_in_its_burn_in_alone():
-    settings = PRESETS["converged"].sampling("bvae2")
+def test_settled_adapts_in_its_burn_in_alone():
+    settings = PRESETS["settled"].sampling("bvae2")
     assert settings.adaptation_epochs(226) <= settings.burn_in
     assert settings.chains > 1
 
 
 @pytest.mark.parametrize("run", ["bvae1", "bvae2", "vaes", "background"])
-@pytest.mark.parametrize("name", ["as-published", "converged"])
+@pytest.mark.parametrize("name", ["as-published", "settled"])
 def test_quick_is_less_work_and_still_several_draws(name, run):
     full, quick = PRESETS[name].sampling(run), PRESETS[name].quick().sampling(run)
     assert quick.epochs * quick.chains * 4 <= full.epochs * full.chains + 4

@@ -50,7 +50,7 @@ def test_the_terminal_shows_the_first_lines_of_long_tables():
 
 
 def test_the_grid_is_every_combination():
-    found = list(candidates(PRESETS["converged"], ["step_size=0.003,0.01", "widths=2x4,8"]))
+    found = list(candidates(PRESETS["settled"], ["step_size=0.003,0.01", "widths=2x4,8"]))
     assert [changes for changes, _ in found] == [
         {"step_size": 0.003, "widths": (2, 4)},
         {"step_size": 0.003, "widths": (8,)},
@@ -64,7 +64,7 @@ def test_the_grid_is_every_combination():
 @pytest.mark.parametrize("axis", ["speed=1", "step_size", "chains=two", "name=x"])
 def test_what_is_no_setting_is_refused(axis):
     with pytest.raises(SettingsError, match=axis.partition("=")[0]):
-        list(candidates(PRESETS["converged"], [axis]))
+        list(candidates(PRESETS["settled"], [axis]))
 
 
 def test_the_best_is_chosen_once_it_is_guarded():

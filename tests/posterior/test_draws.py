@@ -156,6 +156,7 @@ def test_what_was_found_of_each_chain_is_kept_and_what_compares_chains_is_not(fi
             diagnostics=Diagnostics(
                 tuple(report for report in reports if report.chain == chain),
                 {2: 1.5},
+                7.0,
                 {chain: {"scale": 0.1 * chain}},
             ),
         )
@@ -164,6 +165,7 @@ def test_what_was_found_of_each_chain_is_kept_and_what_compares_chains_is_not(fi
     found = join_draws(runs).diagnostics
     assert sorted(found.reports, key=reports.index) == list(reports)
     assert found.rhat == {}
+    assert found.effective_size is None
     assert found.tuned == {0: {"scale": 0.0}, 1: {"scale": 0.1}, 2: {"scale": 0.2}}
 
 

@@ -1,21 +1,31 @@
+from dataclasses import replace
+
 from dissensus.posterior import Diagnostics, EpochReport
-from dissensus.posterior.diagnostics import SamplerHealth
+from dissensus.posterior.diagnostics import KappaBin, Restart, SamplerHealth
 from dissensus.report import describe_health
 
-
-def healthy(kinetic=1.03, clamped=0.0, right=1.0256):
-    return SamplerHealth(0.01, 0.02, 0.03, clamped, kinetic, 0.98, right)
+NO_WEIGHTS = KappaBin(0, None)
 
 
-def reports(*last, network="decoder"):
-    early = [EpochReport(chain, 1, -300.0, None, 1.0, {network: healthy(9.0)}) for chain in range(len(last))]
-    late = [EpochReport(chain, 2, -200.0, None, 1.0, {network: h}) for chain, h in enumerate(last)]
+def healthy(kinetic=1.03, clamped=0.0, right=1.0256, configurational=0.98, hot=1.0):
+    bins = (KappaBin(90, 1.0), KappaBin(10, hot), NO_WEIGHTS, NO_WEIGHTS)
+    return SamplerHealth(0.01, 0.02, 0.03, clamped, kinetic, configurational, right, bins)
+
+
+def reports(*last, network="decoder", steps=400):
+    early = [
+        EpochReport(chain, 1, -300.0, None, 1.0, steps, True, {network: healthy(9.0)})
+        for chain in range(len(last))
+    ]
+    late = [
+        EpochReport(chain, 2, -200.0, None, 1.0, steps, False, {network: h}) for chain, h in enumerate(last)
+    ]
     return tuple(early + late)
 
 
-def told(*last, rhat=None, noise_floor=0.5):
-    diagnostics = Diagnostics(reports(*last), rhat or {})
-    return describe_health(diagnostics.health(), noise_floor)
+def told(*last, rhat=None, noise_floor=0.5, effective_size=None, warned=False, steps=400):
+    diagnostics = Diagnostics(reports(*last, steps=steps), rhat or {}, effective_size)
+    return describe_health(diagnostics.health(), noise_floor, warned=warned)
 
 
 def test_the_last_epoch_counts():
@@ -25,24 +35,49 @@ def test_the_last_epoch_counts():
 
 
 def test_what_is_not_sampled_has_no_health():
-    plain = Diagnostics((EpochReport(0, 1, -300.0, None, 1.0),), {})
-    assert plain.health() == {"networks": {}, "rhat": None, "merged_below": 1.1, "restarts": []}
+    plain = Diagnostics((EpochReport(0, 1, -300.0, None, 1.0, 4, False),), {}).health()
+    assert plain["networks"] == {}
+    assert (plain["rhat"], plain["effective_size"], plain["restarts"]) == (None, None, [])
+    assert (plain["verdict"]["judged"], plain["verdict"]["problems"]) == (False, ())
+
+
+def test_the_verdict_comes_first():
+    assert told(healthy())[0].startswith("The chains sample")
+    assert told(healthy(configurational=3.0))[0].startswith("The draws are not from the posterior")
+    assert "Too short to tell" in told(healthy(), steps=10)[0]
+
+
+def test_what_was_said_already_is_not_said_again():
+    loud, quiet = (told(healthy(configurational=3.0), warned=warned) for warned in (False, True))
+    assert quiet == loud[1:]
 
 
 def test_temperatures_in_words():
-    assert "right temperature" in told(healthy(1.05))[0]
-    assert "runs hot" in told(healthy(1.5))[0]
-    assert "runs cold" in told(healthy(0.5))[0]
-    assert "runs hot" in told(healthy(1.03, right=0.85))[0]  # each rule has a temperature of its own
-    assert "right is 0.85" in told(healthy(1.03, right=0.85))[0]
-    assert "injects noise everywhere" in told(healthy())[0]
-    assert "in 30% of the weights" in told(healthy(clamped=0.3))[0]
+    (line,) = [line for line in told(healthy(1.05, hot=1.7)) if line.startswith("decoder")]
+    assert "configurational temperature 0.98, kinetic 1.02 (right is 1, for both)" in line
+    assert (
+        "1.00 in the 90% of the weights with κ below 0.1, 1.70 in the 10% of the weights with κ of 0.1 to"
+        in line
+    )
+    assert "above 1" not in line  # there are none
+    assert "noise is injected everywhere" in line
+    right = told(healthy(1.03, right=0.85))  # each rule has a temperature of its own
+    assert any("kinetic 1.21" in line for line in right)
+    assert any("in 30% of the weights the minibatch alone" in line for line in told(healthy(clamped=0.3)))
 
 
 def test_chains_in_words():
-    assert "too few draws" in told(healthy())[1]
-    assert "cannot be told apart" in told(healthy(), rhat={9: 1.01})[1]
-    assert "have not merged (R̂ 1.60" in told(healthy(), rhat={8: 1.0, 9: 1.6})[1]
+    assert any("too few draws" in line for line in told(healthy()))
+    assert any("cannot be told apart" in line for line in told(healthy(), rhat={9: 1.01}))
+    apart = told(healthy(), rhat={8: 1.0, 9: 1.6}, effective_size=6.6)
+    assert any("have not merged (R̂ 1.60" in line and "worth 7 independent" in line for line in apart)
+
+
+def test_restarts_are_said_once():
+    again = Restart(0, 3, "ran away", {"decoder": 0.005})
+    diagnostics = replace(Diagnostics(reports(healthy())), restarts=(again,))
+    lines = describe_health(diagnostics.health(), 0.5)
+    assert sum("started again" in line for line in lines) == 1
 
 
 def test_noise_floor():

@@ -11,6 +11,7 @@ import pytest
 from matplotlib import legend
 from PIL import Image
 
+from dissensus.posterior import Diagnostics
 from dissensus.report import DemoFigure, demo_page, draw_demo, strip
 
 STAMPS = np.random.default_rng(0).integers(0, 256, (6, 28, 28), np.uint8)
@@ -52,7 +53,7 @@ def record():
             "digits": {"count": 8, "flagged": 6, "auroc": cells},
             "<script>": {"count": 8, "flagged": 0, "auroc": cells},
         },
-        "health": {"networks": {}, "rhat": 1.05, "merged_below": 1.1, "restarts": []},
+        "health": Diagnostics(rhat={9: 1.05}).health(),
         "noise_floor": 0.5,
         "seconds": {"fitting": 90.0, "scoring": 30.0},
         "environment": {"processor": "a <fast> one", "cores": 2, "versions": {"torch": None}},

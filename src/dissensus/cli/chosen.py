@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from dissensus.models import ObservationModel
     from dissensus.scores import Score
 
-__all__ = ["chosen_detector", "chosen_embedder", "chosen_score"]
+__all__ = ["chosen_detector", "chosen_embedder", "chosen_score", "chosen_steps"]
 
 T = TypeVar("T")
 VAE = "vae"
@@ -36,11 +37,25 @@ def chosen_detector(
     chosen = import_own(models=[str(model)])["model"][0] if is_own_name(model) else str(model)
     check_model(chosen)
     for name in of_a_vae:
-        source = context.get_parameter_source(name)
-        if source is not None and source.name != "DEFAULT":
-            option = f"--{name.replace('_', '-')}"
-            raise SettingsError(f"{option} is for VAEs, and the model is {model}: leave one of both out")
+        if _given(context, name):
+            raise SettingsError(
+                f"{_option(name)} is for VAEs, and the model is {model}: leave one of both out"
+            )
     return Detector(model=chosen, **settings)
+
+
+def chosen_steps(
+    context: typer.Context, posterior: str, step_size: float, adaptation: int | None
+) -> dict[str, Any]:
+    """The settings of a sampler's steps; refused where they are given for what is no sampler."""
+    from dissensus.posterior import POSTERIORS
+
+    steps = {"step_size": step_size, "adaptation": adaptation}
+    if posterior in POSTERIORS and not POSTERIORS[posterior].noisy:
+        for name in filter(partial(_given, context), steps):
+            samplers = ", ".join(name for name, rule in POSTERIORS.items() if rule.noisy)
+            raise SettingsError(f"{_option(name)} is for samplers ({samplers}), and {posterior} is none")
+    return steps
 
 
 def chosen_score(name: str) -> str | Score:
@@ -78,6 +93,17 @@ def _observation(name: str) -> str | ObservationModel:
     made = _made(own, f"--observation {name}")
     check_observation(made)
     return made
+
+
+def _given(context: typer.Context, name: str) -> bool:
+    """Whether a person gave the argument of that name."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name != "DEFAULT"
+
+
+def _option(name: str) -> str:
+    """How an argument is typed."""
+    return f"--{name.replace('_', '-')}"
 
 
 def _made(own: type[T], option: str) -> T:

@@ -40,14 +40,14 @@ def print_json(result: Mapping[str, Any]) -> None:
 @contextmanager
 def warnings_as_messages() -> Iterator[None]:
     """Inside, what the package warns of or logs is one yellow line each; others' warnings are kept quiet."""
-    from dissensus.errors import CalibrationWarning, InputWarning
+    from dissensus.errors import CalibrationWarning, InputWarning, SamplerWarning
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         messages().print(str(message), style="yellow", markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for category in (CalibrationWarning, InputWarning):
+        for category in (CalibrationWarning, InputWarning, SamplerWarning):
             warnings.simplefilter("always", category)
         warnings.showwarning = show
         logger, handler = logging.getLogger("dissensus"), _Lines(show)

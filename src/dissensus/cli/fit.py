@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score
+from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score, chosen_steps
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
@@ -67,6 +67,21 @@ def fit(
     draws: Annotated[int, typer.Option(min=1, help="Draws kept of all chains together.")] = 20,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the data. Default: chosen by its size.")
+    ] = None,
+    step_size: Annotated[
+        float,
+        typer.Option(
+            metavar="X",
+            help="How far a sampler goes in a step: smaller where the fit says that weights are too hot.",
+        ),
+    ] = 1e-2,
+    adaptation: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="EPOCHS",
+            help="For how many epochs a sampler adapts its scales. Default: until the first draw.",
+        ),
     ] = None,
     samples: Annotated[int, typer.Option(min=1, help="Importance samples of each log-likelihood.")] = 16,
     latent_size: Annotated[
@@ -128,6 +143,7 @@ def fit(
         chains=chains,
         draws=draws,
         epochs=epochs,
+        **chosen_steps(context, posterior, step_size, adaptation),
         samples=samples,
         resize=size,
         embed=chosen_embedder(embed),
@@ -185,7 +201,7 @@ def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
 
-    from dissensus.detector.describing import about_model
+    from dissensus.detector.describing import about_model, about_sampler
 
     return {
         "gate": str(output),
@@ -200,7 +216,7 @@ def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[
         "threshold": gate.threshold_ if isfinite(gate.threshold_) else None,
         "calibration_inputs": len(gate.calibration_scores_),
         "noise_floor": gate.noise_floor_,
-        "health": gate.draws_.diagnostics.health(),
+        "health": about_sampler(gate),
         "seconds": round(seconds, 1),
     }
 
@@ -259,5 +275,5 @@ def _print_summary(summary: dict[str, Any], output: Path) -> None:
         f"flags {what_is_flagged(summary)}, at a false-alarm rate of "
         f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"
     )
-    out.print(bullets(describe_health(summary["health"], summary["noise_floor"])))
+    out.print(bullets(describe_health(summary["health"], summary["noise_floor"], warned=True)))
     out.print(f"next: dissensus score {output} DATA", markup=False)

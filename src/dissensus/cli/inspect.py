@@ -66,13 +66,11 @@ def inspect(
 
 def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
-    from dissensus.detector.describing import about_model
+    from dissensus.detector.describing import about_model, about_sampler
     from dissensus.detector.posterior import posterior_in_words
     from dissensus.report import describe_health
 
-    diagnostics, interval = gate.draws_.diagnostics, gate.false_alarm_interval_
-    health = diagnostics.health() if diagnostics.reports else None
-    threshold = gate.threshold_
+    interval, health, threshold = gate.false_alarm_interval_, about_sampler(gate), gate.threshold_
     return {
         "gate": str(folder),
         "kind": gate.preprocessor_.kind,

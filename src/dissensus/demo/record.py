@@ -8,6 +8,7 @@ import numpy as np
 
 from dissensus.demo.neighbours import NEIGHBOURS
 from dissensus.demo.run import Demo
+from dissensus.detector.describing import about_sampler
 from dissensus.evaluation import auroc, auroc_interval, environment
 
 __all__ = ["COLUMNS", "demo_record"]
@@ -42,7 +43,7 @@ def demo_record(demo: Demo) -> dict[str, Any]:
             }
             for kind, images in demo.outliers.items()
         },
-        "health": gate.draws_.diagnostics.health(),
+        "health": about_sampler(gate),
         "noise_floor": gate.noise_floor_,
         "seconds": {name: round(value, 1) for name, value in demo.seconds.items()},
         "environment": environment(),

@@ -54,8 +54,8 @@ class BayesianVAE(Detector):
         Size of the latent space and of the networks' layers; ``None`` chooses by the inputs' shape.
     encoder, decoder
         Networks of your own (:class:`~dissensus.models.VAE` says what they must take and give); both or none.
-    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, samples, proposal, \
-resize, examples, embed, device, random_state
+    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, adaptation, \
+samples, proposal, resize, examples, embed, device, random_state
         As in :class:`Detector`.
 
     Attributes
@@ -86,6 +86,7 @@ resize, examples, embed, device, random_state
         epochs: int | None = None,
         batch_size: int | None = None,
         step_size: float = 1e-2,
+        adaptation: int | None = None,
         samples: int = 16,
         proposal: Proposal = "own",
         encoder: nn.Module | None = None,
@@ -108,6 +109,7 @@ resize, examples, embed, device, random_state
         self.epochs = epochs
         self.batch_size = batch_size
         self.step_size = step_size
+        self.adaptation = adaptation
         self.samples = samples
         self.proposal = proposal
         self.encoder = encoder

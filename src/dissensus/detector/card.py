@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from dissensus._version import __version__
 from dissensus.decisions import false_alarm_interval
+from dissensus.detector.describing import sampler_verdict
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.inputs import EmbeddedPreprocessor
 from dissensus.models import MODELS, OBSERVATIONS, ObservationModel, model_name
@@ -116,21 +117,19 @@ def _promise(detector: Detector) -> str:
 
 
 def _health(detector: Detector) -> str:
-    health = detector.draws_.diagnostics.health()
-    lines = [f"- estimating a log-likelihood twice moves it by {detector.noise_floor_:.2g} nats"]
+    verdict, health = sampler_verdict(detector), detector.draws_.diagnostics.health()
+    lines = [*(() if verdict.warning is None else (f"**{verdict.warning}**",)), *verdict.remarks]
     for name, numbers in health["networks"].items():
+        kinetic = numbers["kinetic_temperature"] / numbers["right_temperature"]
         lines += [
-            f"- {name}: kinetic temperature {numbers['kinetic_temperature']:.2f} (right is "
-            f"{numbers['right_temperature']:.2f})",
-            f"- {name}: {numbers['clamped_share']:.0%} of the weights get more noise from the minibatches "
+            f"{name}: configurational temperature {numbers['configurational_temperature']:.2f}, kinetic "
+            f"{kinetic:.2f} (right is 1, for both)",
+            f"{name}: {numbers['clamped_share']:.0%} of the weights get more noise from the minibatches "
             "than they may",
         ]
-    if (rhat := health["rhat"]) is not None:
-        apart = "have not merged, as is usual for networks"
-        merged = "cannot be told apart" if rhat < health["merged_below"] else apart
-        lines.append(f"- the chains {merged} (R̂ {rhat:.2f})")
-    lines += [f"- {restart}" for restart in health["restarts"]]
-    return "\n".join(lines)
+    lines += health["restarts"]
+    lines.append(f"estimating a log-likelihood twice moves it by {detector.noise_floor_:.2g} nats")
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _settings(detector: Detector) -> str:

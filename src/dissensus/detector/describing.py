@@ -1,15 +1,18 @@
-"""What there is to say about a fitted detector's model, whatever its family."""
+"""What there is to say about a fitted detector's model and sampler, whatever they are."""
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
+from dissensus.errors import SamplerWarning
 from dissensus.models import model_name
+from dissensus.posterior import Verdict
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["about_model"]
+__all__ = ["about_model", "about_sampler", "sampler_verdict", "warn_if_unsound"]
 
 
 def about_model(detector: Detector) -> dict[str, Any]:
@@ -25,3 +28,25 @@ def about_model(detector: Detector) -> dict[str, Any]:
     if model.noise_size:
         about["samples"] = int(detector.learnt_.samples)
     return about
+
+
+def about_sampler(detector: Detector) -> dict[str, Any] | None:
+    """Return the sampler's health and the verdict on it, as JSON values; ``None`` if nothing was reported."""
+    diagnostics = detector.draws_.diagnostics
+    return diagnostics.health(step_size=_step_size(detector)) if diagnostics.reports else None
+
+
+def sampler_verdict(detector: Detector) -> Verdict:
+    """Return whether the draws can be taken for draws of the posterior, and what to do if not."""
+    return detector.draws_.diagnostics.verdict(step_size=_step_size(detector))
+
+
+def warn_if_unsound(detector: Detector, *, stacklevel: int = 3) -> None:
+    """Warn whoever called the detector's method where its draws are not draws of the posterior."""
+    if (said := sampler_verdict(detector).warning) is not None:
+        warnings.warn(said, SamplerWarning, stacklevel=stacklevel)
+
+
+def _step_size(detector: Detector) -> float | None:
+    """The argument ``step_size``, if that is what the chains had."""
+    return float(detector.step_size) if isinstance(detector.posterior, str) else None

@@ -13,6 +13,7 @@ from sklearn.utils import Tags
 from dissensus.defaults import STATISTIC
 from dissensus.detector.asking import Asking
 from dissensus.detector.calibrating import together, warn_if_mute
+from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import Plan, learn
 from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
@@ -41,7 +42,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         How weights are drawn: ``"sghmc"``, ``"cyclical-sghmc"``, ``"sgld"``, ``"ensemble"`` (of as many
         members as there are chains), ``"swag"`` or ``"variational"``; a rule with settings of its own, such
         as ``SWAG(rank=5)``; or whole :class:`~dissensus.SamplingSettings`, beside which ``epochs``,
-        ``batch_size`` and ``step_size`` mean nothing.
+        ``batch_size``, ``step_size`` and ``adaptation`` mean nothing.
     statistic
         How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, of which ``"fused"``
         joins several to one measure of how few inliers lie as far out; or a
@@ -56,6 +57,9 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     step_size
         ε of the sampler, if the posterior is one by name; it moves about like Adam with a learning rate of
         20 ε².
+    adaptation
+        For how many epochs a sampler adapts its scales to the gradients; ``None``: for all of them that give
+        no draws. Chains whose scales go on adapting do not sample.
     samples
         K, the importance samples of each log-likelihood; where log p is exact it means nothing.
     proposal
@@ -110,6 +114,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         epochs: int | None = None,
         batch_size: int | None = None,
         step_size: float = 1e-2,
+        adaptation: int | None = None,
         samples: int = 16,
         proposal: Proposal = "own",
         resize: tuple[int, int] | None = None,
@@ -127,6 +132,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.epochs = epochs
         self.batch_size = batch_size
         self.step_size = step_size
+        self.adaptation = adaptation
         self.samples = samples
         self.proposal = proposal
         self.resize = resize
@@ -156,6 +162,9 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
 
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
+
+        Warns by a :class:`~dissensus.errors.SamplerWarning` if the chains do not sample, and says what to
+        change.
         """
         self._check()
         check_posterior(self)
@@ -175,6 +184,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self._forget()
             self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
         warn_if_mute(self)
+        warn_if_unsound(self)
         return self
 
     def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:

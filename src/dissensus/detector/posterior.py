@@ -78,6 +78,7 @@ def _settings(detector: Detector, epochs: int, batch_size: int) -> SamplingSetti
             variant=detector.variant,
             batch_size=batch_size,
             step_size=detector.step_size,
+            adaptation=None if detector.adaptation is None else int(detector.adaptation),
         )
     if settings.draws != draws:
         each = settings.draws // chains

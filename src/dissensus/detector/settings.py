@@ -29,6 +29,11 @@ def check_settings(detector: Detector) -> None:
     for name in ("epochs", "batch_size"):
         if getattr(detector, name) is not None:
             check_count(name, getattr(detector, name))
+    adaptation: object = detector.adaptation
+    if adaptation is not None and (not isinstance(adaptation, Integral) or adaptation < 0):
+        raise SettingsError(
+            f"adaptation must be a whole number of epochs, or None to choose it, got {adaptation!r}"
+        )
     examples: object = detector.examples
     if not isinstance(examples, Integral) or examples < 0:
         raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dissensus.decisions import DriftMonitor
 from dissensus.detector import Detector, OnProgress
-from dissensus.detector.describing import about_model
+from dissensus.detector.describing import about_model, about_sampler
 from dissensus.detector.inputs import prepared
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.errors import DataError, SettingsError
@@ -75,7 +75,7 @@ def assess(
         gate.calibration_scores_,
         gate.threshold_,
         _settings(gate),
-        gate.draws_.diagnostics.health() if gate.draws_.diagnostics.reports else None,
+        about_sampler(gate),
         gate.noise_floor_,
         drift,
         monitor.alarm_at,
@@ -131,7 +131,7 @@ def _usable(
 
 
 def _settings(gate: Detector) -> dict[str, Any]:
-    names = ("statistic_", "false_alarm_rate", "chains", "draws", "step_size", "resize")
+    names = ("statistic_", "false_alarm_rate", "chains", "draws", "step_size", "adaptation", "resize")
     return {
         **{name.rstrip("_"): np.asarray(getattr(gate, name)).tolist() for name in names},
         "posterior": posterior_in_words(gate.posterior),

@@ -12,6 +12,7 @@ from dissensus.posterior.priors import GammaHyperprior
 from dissensus.posterior.rules import POSTERIORS, SGHMC, SGLD, SWAG, Adam, CyclicalSGHMC, Rule, Variational
 from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.verdict import Verdict
 
 __all__ = [
     "POSTERIORS",
@@ -32,6 +33,7 @@ __all__ = [
     "SamplerHealth",
     "SamplingSettings",
     "Variational",
+    "Verdict",
     "WeightDraws",
     "claimed_checkpoint",
     "effective_sizes",

@@ -27,6 +27,8 @@ class Budget:
     step_size: float = 1e-2
     learning_rate: float = 1e-3
     temperature: float = 1.0
+    adaptation: int | None = None
+    """For how many epochs a sampler adapts its scales; ``None``: as its rule recommends."""
 
     def __post_init__(self) -> None:
         if self.variant not in (1, 2):

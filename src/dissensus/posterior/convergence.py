@@ -13,9 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-__all__ = ["bulk_size", "effective_sizes", "rhat", "tail_size"]
+__all__ = ["LEAST", "LEAST_FOR_SIZE", "bulk_size", "effective_sizes", "rhat", "tail_size"]
 
 LEAST = 4  # values a chain: two a half
+LEAST_FOR_SIZE = 10
+"""Values a chain. Of fewer the estimate of an effective size sees one lag alone, and always says that all
+values are independent, even of chains that lie apart."""
 
 
 def rhat(series: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -87,7 +87,8 @@ def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
     """The draws of several runs of one model as those of one run.
 
     The runs must have sampled different chains, as runs with other values of ``first_chain`` do. Their
-    reports, restarts and scales are joined too. R̂ is dropped: between different runs it is not known.
+    reports, restarts and scales are joined too. R̂ and the effective sample size are dropped: between
+    different runs they are not known.
     """
     if not runs:
         raise DataError("there are no draws to join: give at least one run")
@@ -115,6 +116,7 @@ def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
     diagnostics = Diagnostics(
         tuple(report for run in runs for report in run.diagnostics.reports),
         {},
+        None,
         {chain: tuned for run in runs for chain, tuned in run.diagnostics.tuned.items()},
         tuple(restart for run in runs for restart in run.diagnostics.restarts),
     )

@@ -24,11 +24,16 @@ def posterior_settings(posterior: str | Rule, *, epochs: int, draws: int, **rest
         raise SettingsError(f"posterior={posterior!r} is not known: choose one of {', '.join(POSTERIORS)}")
     budget = Budget(epochs=epochs, draws=draws, **rest)
     rule = POSTERIORS[posterior].on(budget) if isinstance(posterior, str) else posterior
+    if budget.adaptation is not None and not rule.noisy:
+        raise SettingsError(
+            f"posterior={posterior!r} is no sampler and has no scales to adapt: leave adaptation out"
+        )
     return SamplingSettings(
         rule,
         Adam.on(budget) if budget.variant == 1 else None,
         chains=budget.chains,
         batch_size=budget.batch_size,
         temperature=budget.temperature,
+        adaptation=budget.adaptation,
         **rule.schedule(budget.epochs, budget.draws_per_chain)._asdict(),
     )

@@ -6,19 +6,21 @@ import logging
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import DataError, SettingsError
 from dissensus.models import GenerativeModel
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
-from dissensus.posterior.convergence import rhat
+from dissensus.posterior.convergence import LEAST, LEAST_FOR_SIZE, bulk_size, rhat
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health
 from dissensus.posterior.divergence import divergence_error, what_diverged
 from dissensus.posterior.draws import PartDraws, WeightDraws
@@ -77,7 +79,7 @@ class PosteriorRun:
         self.kept: dict[tuple[int, int], Weights] = {}
         self.reports: dict[tuple[int, int], EpochReport] = {}
         self.watched: dict[tuple[int, int], Tensor] = {}
-        """Held-out log-likelihoods (n,) by chain and kept epoch, for R̂."""
+        """Held-out log-likelihoods (n,) by chain and kept epoch, to compare the chains by."""
         self.rhat: dict[int, float] = {}
         self.finished = 0
         self.checkpoint: Checkpoint | None = None
@@ -135,9 +137,11 @@ class PosteriorRun:
                 of = np.array([position[c] for c in chain.tolist()], dtype=np.int64)
                 parts[name] = PartDraws(layout.split(torch.stack(own)), of)
         epoch = np.array([t for _, t, _ in drawn], dtype=np.int64)
-        return WeightDraws(
-            parts, chain, epoch, self._diagnostics({c: own.tuned for c, own in found.items() if own.tuned})
-        )
+        told = self._diagnostics({c: own.tuned for c, own in found.items() if own.tuned})
+        series = self._series(self.settings.epochs)
+        if series is not None and series.shape[1] >= LEAST_FOR_SIZE:  # at the end alone: it takes a while
+            told = replace(told, effective_size=float(np.median(bulk_size(series))))
+        return WeightDraws(parts, chain, epoch, told)
 
     def _new_chain(self, index: int) -> Chain:
         """Chain number ``index`` at its start, with half the step size for each time it has run away."""
@@ -158,6 +162,8 @@ class PosteriorRun:
             float(steps.mean()),
             None if watched is None else float(watched.mean()),
             seconds,
+            chain.steps_per_epoch,
+            self.settings.adapts(epoch, chain.steps_per_epoch),
             {n: h for n, p in chain.parts.items() if (h := sampler_health(p, chain.steps_per_epoch))},
         )
         if not self.settings.keeps(epoch):
@@ -209,11 +215,16 @@ class PosteriorRun:
         return None
 
     def _compare_chains(self, epoch: int) -> None:
-        """R̂ of the held-out log-likelihoods up to a kept epoch, where there are epochs enough for it."""
+        """R̂ of the held-out log-likelihoods up to a kept epoch."""
+        if (series := self._series(epoch)) is not None:
+            self.rhat[epoch] = float(np.median(rhat(series)))
+
+    def _series(self, epoch: int) -> NDArray[np.float64] | None:
+        """Held-out log-likelihoods (C, n, N) up to a kept epoch; ``None`` if they are too few to compare."""
         epochs = [t for t in sorted({t for _, t in self.watched}) if t <= epoch]
-        if len(epochs) >= 4 and len(self.chains) > 1:
-            series = [[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains]
-            self.rhat[epoch] = float(np.median(rhat(np.array(series))))
+        if len(epochs) < LEAST or len(self.chains) < 2:
+            return None
+        return np.array([[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains])
 
     def _finished(self, chain: Chain) -> Drawn:
         """The draws of one chain.
@@ -246,15 +257,12 @@ class PosteriorRun:
         return statistics.fmean(means)
 
     def _last_report(self, index: int) -> EpochReport | None:
-        return max(
-            (report for (c, _), report in self.reports.items() if c == index),
-            key=lambda report: report.epoch,
-            default=None,
-        )
+        own = [report for (c, _), report in self.reports.items() if c == index]
+        return max(own, key=lambda report: report.epoch, default=None)
 
     def _diagnostics(self, tuned: Mapping[int, Mapping[str, float]] | None = None) -> Diagnostics:
         in_order = sorted(self.reports.values(), key=lambda report: (report.epoch, report.chain))
-        return Diagnostics(tuple(in_order), dict(self.rhat), tuned or {}, tuple(self.restarts))
+        return Diagnostics(tuple(in_order), dict(self.rhat), None, tuned or {}, tuple(self.restarts))
 
     def _save(self) -> None:
         if self.checkpoint is None:

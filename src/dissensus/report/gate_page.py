@@ -31,6 +31,7 @@ SETTINGS = {
     "chains": "chains",
     "samples": "importance samples",
     "step_size": "step size",
+    "adaptation": "adaptation, in epochs",
     "resize": "pictures resized to",
     "seed": "seed",
 }

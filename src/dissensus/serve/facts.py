@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import NDArray
 
 from dissensus._version import __version__
 from dissensus.decisions import least_calibration_size
-from dissensus.detector.describing import about_model
-from dissensus.report.health import describe_health
+from dissensus.detector.describing import about_model, about_sampler
+from dissensus.report.health import describe_health, verdict_in_words
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
@@ -87,27 +88,24 @@ def _calibration(scores: NDArray[np.float64]) -> dict[str, Any]:
 
 
 def _health(gate: Detector) -> dict[str, Any]:
-    diagnostics = gate.draws_.diagnostics
-    health = diagnostics.health() if diagnostics.reports else None
+    health = about_sampler(gate)
     rhat = None if health is None or health["rhat"] is None else _number(health["rhat"])
     return {
         "noise_floor": _number(gate.noise_floor_),
         "rhat": rhat,
-        "sentences": [] if health is None else describe_health(health, gate.noise_floor_),
-        "warnings": _warnings(gate, rhat),
+        "sentences": [] if health is None else describe_health(health, gate.noise_floor_, warned=True),
+        "warnings": _warnings(gate, health),
     }
 
 
-def _warnings(gate: Detector, rhat: float | None) -> list[str]:
-    warnings = []
+def _warnings(gate: Detector, health: Mapping[str, Any] | None) -> list[str]:
+    warnings = [] if health is None else verdict_in_words(health["verdict"])
     count, rate = len(gate.calibration_scores_), gate.false_alarm_rate
     if not math.isfinite(gate.threshold_):
         warnings.append(
             f"Nothing can be flagged: {count} calibration inputs are too few for a false-alarm rate of "
             f"{rate:.3g}, which takes {least_calibration_size(rate)}."
         )
-    if rhat is not None and rhat >= gate.draws_.diagnostics.health()["merged_below"]:
-        warnings.append(f"The chains have not merged (R̂ {rhat:.2f}), as is usual for networks.")
     if not len(gate.examples_.inputs):
         warnings.append("No training inputs were kept: explanations show none.")
     return warnings

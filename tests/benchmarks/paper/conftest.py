@@ -34,7 +34,7 @@ def tiny_world(monkeypatch):
             step_size=1e-3,
             epochs=4,
             burn_in=2,
-            chains=1 + (name == "converged"),
+            chains=1 + (name == "settled"),
             members=2,
             member_epochs=1,
             batch_size=32,

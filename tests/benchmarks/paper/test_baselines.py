@@ -68,7 +68,7 @@ def test_tables_have_means_over_seeds_and_over_a_group_s_members(tmp_path):
     assert table_grids(records) == []  # without a method there is nothing to stand beside
     row = {"auroc": 0.75, "auprc_out": 0.75, "fpr80_out": 0.25}
     for group in ("svhn-vs-cifar10", *(f"fashion-mnist-heldout-{pair}" for pair in PAIRS)):
-        records.add(group, Record("converged/LL", 0, {}, [row], {}))
+        records.add(group, Record("settled/LL", 0, {}, [row], {}))
     svhn, held_out = table_grids(records)
     blank = ("", "")
     assert svhn.lines[2][:3] == ("LL", ".750", ".574")

@@ -13,12 +13,12 @@ def invoke(tmp_path):
 
 
 def test_from_nothing_to_the_table(invoke, tmp_path):
-    chosen = ("--benchmark", "fashion-mnist-vs-mnist", "--method", "ll", "--preset", "converged")
+    chosen = ("--benchmark", "fashion-mnist-vs-mnist", "--method", "ll", "--preset", "settled")
     measured = invoke("--quick", "--device", "cpu", *chosen, "--seeds", "0,1")
     assert measured.exit_code == 0, measured.output
     found = Records(tmp_path / "results", quick=True).read("fashion-mnist-vs-mnist")
-    assert [(record.name, record.seed) for record in found] == [("converged/LL", 0), ("converged/LL", 1)]
-    assert "Table 1, converged: FashionMNIST vs MNIST (QUICK" in " ".join(measured.output.split())
+    assert [(record.name, record.seed) for record in found] == [("settled/LL", 0), ("settled/LL", 1)]
+    assert "Table 1, settled: FashionMNIST vs MNIST (QUICK" in " ".join(measured.output.split())
     assert "| LL |" in (tmp_path / "results/table1.md").read_text()
     assert "| LL |" in invoke("--quick", "--table", "--form", "markdown").output
     assert r"\begin{table*}" in invoke("--quick", "--table", "--form", "latex").output

@@ -40,7 +40,7 @@ def test_classifiers_learn_and_repeat_themselves():
 
 def made(tmp_path):
     records = Records(tmp_path / "results", quick=True)
-    tasks = latent_tasks(["converged"], [0], quick=True)
+    tasks = latent_tasks(["settled"], [0], quick=True)
     where = tmp_path / "cache"
     assert measure(records, tasks, cache=where, device=torch.device("cpu"), console=Console(quiet=True)) == []
     (record,) = records.read("latent")

@@ -28,13 +28,11 @@ def made(records, tasks, tmp_path):
 
 
 def test_records_hold_all_that_is_promised(records, tmp_path):
-    tasks = paper_tasks(
-        expand([FASHION]), find_methods(["ll", "tt", "bvae1"]), ["converged"], [0], quick=True
-    )
+    tasks = paper_tasks(expand([FASHION]), find_methods(["ll", "tt", "bvae1"]), ["settled"], [0], quick=True)
     assert made(records, tasks, tmp_path) == []
     found = {record.name: record for record in records.read(FASHION)}
-    assert set(found) == {"converged/LL", "converged/TT", "converged/BVAE1"}
-    record = found["converged/BVAE1"]
+    assert set(found) == {"settled/LL", "settled/TT", "settled/BVAE1"}
+    record = found["settled/BVAE1"]
     assert record.about["n_in"] == record.about["n_out"] == 12
     assert [row["score"] for row in record.rows] == [
         "BVAE1",
@@ -53,12 +51,12 @@ def test_records_hold_all_that_is_promised(records, tmp_path):
     assert (shown["inliers"], shown["draws"]) == (8, 5)
     with Image.open(records.folder / shown["sheet"]) as sheet:
         assert sheet.size == (16 * 31 - 3, 6 * 31 - 3)
-    likelihood = found["converged/LL"]
+    likelihood = found["settled/LL"]
     assert sum(likelihood.about["histogram"]["in"]) >= 10
     assert "pictured" not in likelihood.about
     # One run serves both.
     assert len(list((tmp_path / "cache").glob("*vaes*.npz"))) == 1
-    assert likelihood.seconds == found["converged/TT"].seconds
+    assert likelihood.seconds == found["settled/TT"].seconds
 
 
 def test_candidates_are_compared_without_any_test_image(records, tmp_path, monkeypatch):
@@ -71,14 +69,14 @@ def test_candidates_are_compared_without_any_test_image(records, tmp_path, monke
         return load(name, split)
 
     monkeypatch.setattr(benchmarks, "load_dataset", training_only)
-    tasks = selection_tasks(expand([FASHION]), ["converged"], ["step_size=0.001,1000"], [0], quick=True)
+    tasks = selection_tasks(expand([FASHION]), ["settled"], ["step_size=0.001,1000"], [0], quick=True)
     assert made(records, tasks, tmp_path) == []
     found = {record.name: record for record in records.read(f"selection-{FASHION}")}
     assert set(found) == {
-        f"{name}/{run}" for name in ("converged", "converged+step_size=1000.0") for run in ("bvae1", "bvae2")
+        f"{name}/{run}" for name in ("settled", "settled+step_size=1000.0") for run in ("bvae1", "bvae2")
     }
-    assert found["converged/bvae1"].rows[0]["validation_log_likelihood"] < 0
-    wild = found["converged+step_size=1000.0/bvae2"]
+    assert found["settled/bvae1"].rows[0]["validation_log_likelihood"] < 0
+    wild = found["settled+step_size=1000.0/bvae2"]
     assert wild.rows == []
     assert "chain 0" in wild.about["diverged"]
     # That is an answer too: there is nothing left to do.
@@ -90,10 +88,10 @@ def test_candidates_are_compared_without_any_test_image(records, tmp_path, monke
 def test_what_is_made_together():
     """On a GPU what has as many epochs, on a CPU nothing."""
     (benchmark,) = expand([FASHION])
-    tasks = paper_tasks([benchmark], find_methods([]), ["converged"], [0], quick=True)
+    tasks = paper_tasks([benchmark], find_methods([]), ["settled"], [0], quick=True)
     runs = {run.name: run for task in tasks for run in task.runs.values()}.values()
     assert isinstance(next(iter(runs)), PaperRun)
-    epochs = {run: find_preset("converged").sampling(run).epochs for run in RUNS}
+    epochs = {run: find_preset("settled").sampling(run).epochs for run in RUNS}
     assert epochs["bvae1"] != epochs["vaes"]
     together = [[run.run for run in batch] for batch in _batches(list(runs), torch.device("cuda"))]
     assert together == [["bvae1", "bvae2"], ["vaes", "background"]]

@@ -24,7 +24,7 @@ def records(tmp_path):
     return Records(tmp_path)
 
 
-def put(records, benchmark, auroc, *, method="LL", preset="converged", seed=0, about=None):
+def put(records, benchmark, auroc, *, method="LL", preset="settled", seed=0, about=None):
     row = {"score": method, **dict.fromkeys(NAMES, 0.5), "auroc": auroc, "auprc_out": 0.2, "fpr80_out": 0.4}
     name = f"{preset}/{method}"
     records.add(benchmark, Record(name, seed, {}, [row], {}, about or {}, {}, quick=records.quick))
@@ -41,7 +41,7 @@ def test_cells_are_mean_spread_paper_and_difference(records):
     for seed, auroc in enumerate((0.6, 0.7, 0.65)):
         put(records, "svhn-vs-cifar10", auroc, seed=seed)
     (grid,) = table_grids(records)
-    assert grid.title == "Table 1, converged: SVHN vs CIFAR10"
+    assert grid.title == "Table 1, settled: SVHN vs CIFAR10"
     assert grid.head[:4] == ("", "AUROC ↑", "paper", "Δ")
     assert f"{stdev([0.6, 0.7, 0.65]):.3f}" == "0.050"
     # The paper's columns are compared with OoD as the positive class.
@@ -66,7 +66,7 @@ def test_a_groups_mean_needs_all_its_members(records):
     assert table_grids(records) == []
     put(records, members[-1], 0.4)
     put(records, members[0], 0.9, seed=1)  # the others lack this seed
-    means = table_rows(records)["fashion-mnist-heldout", "converged", "LL"]
+    means = table_rows(records)["fashion-mnist-heldout", "settled", "LL"]
     assert {seed: row["auroc"] for seed, row in means.items()} == {0: pytest.approx(0.2)}
 
 
@@ -83,17 +83,17 @@ def test_quick_tables_say_so(tmp_path):
 
 def test_the_candidate_of_the_highest_likelihood_is_chosen(records):
     names = ("validation_log_likelihood_of_mixture", "noise_floor", "importance_sampling_error")
-    for name, value in (("converged", -240.0), ("converged+step_size=0.02", -236.5)):
+    for name, value in (("settled", -240.0), ("settled+step_size=0.02", -236.5)):
         numbers = {"validation_log_likelihood": value, "rhat": None, "spread_over_draws": 1.0}
         row = {"run": "bvae1", **numbers, **dict.fromkeys(names, 1.0)}
         records.add("selection-svhn-vs-cifar10", Record(f"{name}/bvae1", 0, {}, [row], {}, {}, {}))
-    wild = Record("converged+step_size=9/bvae1", 0, {}, [], {}, {"diverged": "chain 0"}, {})
+    wild = Record("settled+step_size=9/bvae1", 0, {}, [], {}, {"diverged": "chain 0"}, {})
     records.add("selection-svhn-vs-cifar10", wild)
     (grid,) = selection_grids(records)
     assert [line[:2] for line in grid.lines] == [
-        ("converged step_size=0.02 (chosen)", "-236.50"),
-        ("converged", "-240.00"),
-        ("converged step_size=9", "diverged"),
+        ("settled step_size=0.02 (chosen)", "-236.50"),
+        ("settled", "-240.00"),
+        ("settled step_size=9", "diverged"),
     ]
     assert grid.lines[0][3] == "–"
 
@@ -101,9 +101,9 @@ def test_the_candidate_of_the_highest_likelihood_is_chosen(records):
 def test_the_latent_space_has_a_table_of_its_own(records):
     for seed, auroc in enumerate((0.6, 0.7)):
         row = {"score": "Annulus", "auroc": auroc, "auprc_out": 0.5, "fpr80_out": 0.25}
-        records.add("latent", Record("converged", seed, {}, [row], {}, {}, {}))
+        records.add("latent", Record("settled", seed, {}, [row], {}, {}, {}))
     (grid,) = latent_grids(records)
-    assert grid.title == "Latent space, converged"
+    assert grid.title == "Latent space, settled"
     assert grid.lines == (("Annulus", ".650±.071", ".500±.000", ".250±.000"),)
 
 
@@ -118,14 +118,14 @@ def test_figures_are_drawn_of_what_records_hold(records):
     shown = {"sheet": "sheet.png", "scores": [0.1, 0.2, 3.0, 4.0], "inliers": 2, "draws": 2}
     put(records, "fashion-mnist-vs-mnist", 0.5, method="BVAE1", about={**about, "pictured": shown})
     row = {"score": "Annulus", "auroc": 0.5}
-    latent = Record("converged", 0, {}, [row], {}, {"roc": {"Annulus": about["roc"]}}, {})
+    latent = Record("settled", 0, {}, [row], {}, {"roc": {"Annulus": about["roc"]}}, {})
     records.add("latent", latent)
     paths = list(draw_all(records))
     assert [path.name for path in paths] == [
-        "curves-fashion-mnist-vs-mnist-converged.png",
-        "histograms-fashion-mnist-vs-mnist-converged.png",
-        "disagreement-fashion-mnist-vs-mnist-converged-bvae1.png",
-        "latent-converged.png",
+        "curves-fashion-mnist-vs-mnist-settled.png",
+        "histograms-fashion-mnist-vs-mnist-settled.png",
+        "disagreement-fashion-mnist-vs-mnist-settled-bvae1.png",
+        "latent-settled.png",
     ]
     for path in paths:
         with Image.open(path) as image:

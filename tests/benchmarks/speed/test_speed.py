@@ -249,7 +249,7 @@ def test_trajectories_are_told_apart(monkeypatch):
 @pytest.mark.parametrize(
     ("measure", "options", "goal"),
     [
-        (measure_table_row, ["--benchmark", "fashion-mnist-vs-mnist", "--preset", "converged"], 60),
+        (measure_table_row, ["--benchmark", "fashion-mnist-vs-mnist", "--preset", "settled"], 60),
         (measure_table, [], 600),
     ],
 )

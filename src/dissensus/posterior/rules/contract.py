@@ -51,8 +51,8 @@ class Vitals(NamedTuple):
     """(P,): the minibatch's own noise over the most that the dynamics can take."""
     clamped: Tensor
     """(P,): whether no noise is injected into a weight, because the minibatch brings enough."""
-    kinetic_temperature: Tensor
-    """()"""
+    motion: Tensor
+    """(P,): squared velocities over their thermal size; their mean is the kinetic temperature."""
     right_temperature: float
     """What the kinetic temperature is for this rule when all is well."""
 

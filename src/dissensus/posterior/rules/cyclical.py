@@ -130,17 +130,17 @@ class CyclicalSGHMC(Rule):
         eps2 = self._squared_step_size(state.position) / (2 * self.momentum_decay)
         return state.mean_square.sqrt() * eps2.to(state.mean_square.dtype)
 
-    def kinetic_temperature(self, state: CyclicalState) -> Tensor:
-        """The mean of v² over what thermal motion gives, in SGHMC's units: 1/(1 − α/2) when all is well."""
-        share = (state.momentum.square() / self.inverse_scale(state)).mean(dtype=torch.float64)
-        return share / (state.heat * (1 - self.momentum_decay / 2))
+    def motion(self, state: CyclicalState) -> Tensor:
+        """v² over what thermal motion gives (P,), in SGHMC's units: on average 1/(1 − α/2) at best."""
+        thermal = state.heat * (1 - self.momentum_decay / 2)
+        return state.momentum.square() / self.inverse_scale(state) / thermal.to(state.momentum.dtype)
 
     def vitals(self, state: CyclicalState) -> Vitals | None:
-        """κ, where nothing is injected, and the kinetic temperature; nothing while it explores."""
+        """κ, where nothing is injected, and how fast each weight moves; nothing while it explores."""
         if not self.sampled(state):
             return None
         kappa, right = self.kappa(state), 1 / (1 - self.momentum_decay / 2)
-        return Vitals(kappa, self.noise_correction * kappa >= 1, self.kinetic_temperature(state), right)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, self.motion(state), right)
 
     def cycle_of(self, epochs: int) -> int:  # noqa: ARG002
         """L."""

@@ -96,10 +96,9 @@ class SGHMC(Rule):
         """κ = ε²√V/(2α) (P,): above 1/c nothing is injected."""
         return state.mean_square.sqrt() * (self.step_size**2 / (2 * self.momentum_decay))
 
-    def kinetic_temperature(self, state: SGHMCState) -> Tensor:
-        """The mean of v²/(ε²m): 1/(1 − α/2) when all is well."""
-        thermal = self.step_size**2 * self.inverse_scale(state)
-        return (state.momentum.square() / thermal).mean(dtype=torch.float64)
+    def motion(self, state: SGHMCState) -> Tensor:
+        """v²/(ε²m) (P,), whose mean is 1/(1 − α/2) when all is well."""
+        return state.momentum.square() / (self.step_size**2 * self.inverse_scale(state))
 
     @property
     def right_temperature(self) -> float:
@@ -107,9 +106,9 @@ class SGHMC(Rule):
         return 1 / (1 - self.momentum_decay / 2)
 
     def vitals(self, state: SGHMCState) -> Vitals:
-        """κ, where nothing is injected, and the kinetic temperature."""
-        kappa, kinetic = self.kappa(state), self.kinetic_temperature(state)
-        return Vitals(kappa, self.noise_correction * kappa >= 1, kinetic, self.right_temperature)
+        """κ, where nothing is injected, and how fast each weight moves."""
+        kappa = self.kappa(state)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, self.motion(state), self.right_temperature)
 
     def slower(self) -> SGHMC:
         """The same rule with half the step size."""

@@ -80,15 +80,14 @@ class SGLD(Rule):
         """κ = h√V/2 (P,): above 1/c nothing is injected."""
         return state.mean_square.sqrt() * (self.step_size / 2)
 
-    def kinetic_temperature(self, state: SGLDState) -> Tensor:
-        """The mean of (Δθ)²/(2hm): near 1 when all is well."""
-        thermal = 2 * self.step_size * self.inverse_scale(state)
-        return (state.displacement.square() / thermal).mean(dtype=torch.float64)
+    def motion(self, state: SGLDState) -> Tensor:
+        """(Δθ)²/(2hm) (P,), whose mean is near 1 when all is well."""
+        return state.displacement.square() / (2 * self.step_size * self.inverse_scale(state))
 
     def vitals(self, state: SGLDState) -> Vitals:
-        """κ, where nothing is injected, and the kinetic temperature."""
+        """κ, where nothing is injected, and how fast each weight moves."""
         kappa = self.kappa(state)
-        return Vitals(kappa, self.noise_correction * kappa >= 1, self.kinetic_temperature(state), 1.0)
+        return Vitals(kappa, self.noise_correction * kappa >= 1, self.motion(state), 1.0)
 
     def slower(self) -> SGLD:
         """The same rule, as much slower as SGHMC is with half its step size."""
