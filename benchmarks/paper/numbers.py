@@ -10,7 +10,7 @@ from statistics import fmean, stdev
 from benchmarks.baselines.detectors import BASELINES
 from benchmarks.decimals import short
 from benchmarks.filling.registry import Number, Table
-from benchmarks.paper import selection_numbers
+from benchmarks.paper import question_numbers, selection_numbers
 from benchmarks.paper.benchmarks import GROUPS
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
@@ -147,10 +147,12 @@ NUMBERS: Mapping[str, Number] = {
         for name, tell in OVER_SEEDS.items()
     },
     **selection_numbers.NUMBERS,
+    **question_numbers.NUMBERS,
 }
 TABLES: Mapping[str, Table] = {
     "auroc": _table,
     "baselines": _baselines,
     "splits": _splits,
     **selection_numbers.TABLES,
+    **question_numbers.TABLES,
 }
