@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["FAR", "LEAST_STEPS", "MERGED", "WARM", "Verdict", "judge"]
 
 FAR = 2.0
-"""By which factor a temperature may be off. In the committed records those of failed chains are at least 2.25
-times too high, or negative, and those of good ones at most 1.25 times (docs/how-it-works.md)."""
+"""By which factor a temperature may be off. Those of chains on SVHN whose scales adapted too shortly were at
+least 2.25 times too high, or negative, and those of good ones at most 1.25 times (docs/how-it-works.md)."""
 WARM = 1.25
 """From which factor on it is remarked on."""
 HOT_SHARE = 0.05  # of a part's weights, in one bin of κ: a few stray ones are no reason for shorter steps
