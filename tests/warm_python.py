@@ -17,8 +17,10 @@ import sys
 import threading
 from pathlib import Path
 
+PYTHON, ENVIRONMENT = sys.executable, dict(os.environ)  # before a test changes them
 SERVER = Path(__file__).with_name("warm_server.py")
 PR_SET_CHILD_SUBREAPER = 36
+ORDINARY = (True, None, None, None, -1, False, -1)  # signals, groups, users, mask and session as they are
 _asking = threading.Lock()
 
 
@@ -37,10 +39,12 @@ def _server():
         return None
     ours, theirs = socket.socketpair()
     with theirs:
-        command = [sys.executable, "-P", SERVER, str(theirs.fileno())]
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
-    # A process that is killed closes its end as well.
-    atexit.register(lambda: (ours.close(), server.wait()))
+        command = [PYTHON, "-P", SERVER, str(theirs.fileno())]
+        server = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, env=ENVIRONMENT, pass_fds=[theirs.fileno()]
+        )
+    # If this process is killed, its end of the connection is closed, and the server leaves as well.
+    atexit.register(lambda: (server.kill(), server.wait(), ours.close()))
     return ours
 
 
@@ -49,7 +53,7 @@ def _understood(words):
     program, *rest = map(os.fsdecode, words)
     isolated = rest[:1] == ["-P"]
     rest = rest[isolated:]
-    if program != sys.executable or not rest:
+    if program != PYTHON or not rest:
         return None
     how = rest.pop(0) if rest[0] in ("-c", "-m") else ""
     if not rest or rest[0].startswith("-"):
@@ -65,7 +69,7 @@ def _of_the_start(environment):
 
 
 class Popen(subprocess.Popen):
-    """A process that is forked if it can be, and started otherwise. Options that are not used are refused."""
+    """A process that is forked if it can be, and started otherwise."""
 
     def _execute_child(self, args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more):
         asked = None if isinstance(args, str) else _understood(args)
@@ -75,7 +79,8 @@ class Popen(subprocess.Popen):
             or executable not in (None, args[0])
             or preexec_fn
             or pass_fds
-            or _of_the_start(environment) != _of_the_start(os.environ)
+            or more[9:] != ORDINARY
+            or _of_the_start(environment) != _of_the_start(ENVIRONMENT)
             or (server := _server()) is None
         ):
             super()._execute_child(args, executable, preexec_fn, close_fds, pass_fds, cwd, env, *more)
