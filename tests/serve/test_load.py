@@ -102,7 +102,7 @@ def test_memory_does_not_grow_with_requests(serving, folder, numbers):
             ask()
         gc.collect()
         before = len(gc.get_objects())
-        for _ in range(400):
+        for _ in range(330):
             ask()
         gc.collect()
         # An event loop keeps up to a hundred timers of requests that are over, each with a context.
@@ -167,7 +167,7 @@ def in_thread(serving, monkeypatch):
 
 @pytest.fixture
 def parts(in_thread, library, pictures):
-    plan = Plan(clients=8, seconds=0.1, requests=40, bound=LONG)
+    plan = Plan(clients=8, seconds=0.06, requests=40, bound=LONG)
     return measure_service(library["pictures"], pictures[:32], plan)
 
 
@@ -213,7 +213,7 @@ def test_the_library_is_measured_in_a_process_of_its_own(folder, pictures, tmp_p
 
 
 def test_what_is_lost_or_wrong_is_not_kept(in_thread, library, pictures, monkeypatch):
-    plan = Plan(clients=2, seconds=0.1, requests=20, bound=LONG)
+    plan = Plan(clients=2, seconds=0.04, requests=20, bound=LONG)
     monkeypatch.setattr(
         measure,
         "score_questions",
