@@ -44,10 +44,8 @@ def received(connection):
     first, files, _, _ = socket.recv_fds(connection, 8, 3)
     if not first:
         return None, files
-    size, text = int.from_bytes(first, "big"), b""
-    while len(text) < size:
-        text += connection.recv(size - len(text))
-    return json.loads(text), files
+    text = connection.recv(int.from_bytes(first, "big"), socket.MSG_WAITALL)
+    return json.loads(text) if text else None, files
 
 
 def served(connection):

@@ -84,7 +84,7 @@ class TestEveryPosterior:
             made[key] = self.run(vae, data, settings)
         return made[key]
 
-    def test_draws_have_the_promised_number_shapes_and_finite_values(self, vae, drawn, settings, name):
+    def test_draws_have_the_promised_number_shapes_and_finite_values(self, vae, data, drawn, settings, name):
         draws = drawn
         expected = BUDGET["chains"] if name == "ensemble" else BUDGET["draws"]
         assert len(draws) == settings.draws == expected
