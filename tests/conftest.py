@@ -30,6 +30,11 @@ def pytest_runtest_setup(item):
         pytest.skip("there is no GPU here: `make test-gpu` runs these where there is one")
 
 
+def pytest_collection_modifyitems(items):
+    """Begins with the longest: at the end one process would be at it while the other has nothing to do."""
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
 @pytest.fixture
 def image_vaes():
     """Three small convolutional VAEs of one architecture."""

@@ -3,12 +3,13 @@
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests import warm_python
 
 ROOT = Path(__file__).parents[1]
 
@@ -41,7 +42,8 @@ def with_line(tmp_path, registry, line):
 
 def run(code, *, path, folder):
     settings = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
-    answer = subprocess.run(
+    settings["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"  # it warns of plugins that are imported already
+    answer = warm_python.run(
         [sys.executable, *code], cwd=folder, env=settings, capture_output=True, text=True, check=False
     )
     assert answer.returncode == 0, answer.stdout + answer.stderr

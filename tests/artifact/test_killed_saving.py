@@ -1,7 +1,6 @@
 """A process killed by SIGKILL at every step of a save: the old gate or the new one is there, never a mix."""
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianVAE, atomic
+from tests import warm_python
 
 SCRIPT = Path(__file__).with_name("kill_run.py")
 SOURCE = Path(__file__).parents[2] / "src"
@@ -27,7 +27,7 @@ def other(rows):
 def test_killed_at_any_step_the_old_or_the_new_gate_is_there(gate, other, tmp_path, what):
     gate.save(tmp_path / "one")
     other.save(tmp_path / "other")
-    done = subprocess.run(
+    done = warm_python.run(
         [sys.executable, str(SCRIPT), what, str(tmp_path / "gate")],
         env={**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
         capture_output=True,

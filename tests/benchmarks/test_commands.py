@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 from benchmarks.places import ROOT
+from tests import warm_python
 
 HELP = """
 import sys
@@ -25,7 +26,7 @@ def test_help_imports_nothing_heavy():
 
 def test_a_wrong_call_is_one_sentence():
     call = [sys.executable, "-m", "benchmarks", "paper", "--benchmark", "no-such-set"]
-    answer = subprocess.run(call, capture_output=True, text=True, cwd=ROOT)
+    answer = warm_python.run(call, capture_output=True, text=True, cwd=ROOT)
     assert answer.returncode == 2
     assert "no-such-set" in answer.stderr
     assert "Traceback" not in answer.stderr

@@ -1,4 +1,5 @@
 import builtins
+import os
 import subprocess
 import sys
 
@@ -14,6 +15,7 @@ from dissensus.errors import (
     OutputError,
     SettingsError,
 )
+from tests import warm_python
 
 
 @pytest.mark.parametrize(
@@ -78,9 +80,9 @@ def test_only_the_detectors_x_is_renamed():
 
 
 def test_a_reader_that_leaves_early(gate, images_file):
-    command = (
-        f"'{sys.executable}' -m dissensus score '{gate}' '{images_file}' -q | true; echo ${{PIPESTATUS[0]}}"
-    )
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert answer.stderr == ""
-    assert answer.stdout.strip() in ("0", "141")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "dissensus", "score", gate, images_file, "-q"]
+    answer = warm_python.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (answer.returncode, answer.stderr) == (141, "")

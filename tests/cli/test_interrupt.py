@@ -7,6 +7,8 @@ import sys
 import numpy as np
 import pytest
 
+from tests import warm_python
+
 # A real fit that stops after its third epoch, says so, and waits for Ctrl-C.
 STOPPING = """
 import sys
@@ -32,7 +34,7 @@ def test_a_fit_goes_on_where_ctrl_c_stopped_it(dissensus, tmp_path):
         small = ["--epochs", "20", "--draws", "4", "--samples", "2", "--false-alarm-rate", "0.2", "--quiet"]
         return ["fit", str(data), "-o", str(gate), *small]
 
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [sys.executable, "-c", STOPPING, *command(tmp_path / "stopped")],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -1,5 +1,6 @@
 """What commands write never replaces what they read, and their last words are true."""
 
+import os
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ import pytest
 from PIL import Image
 
 from dissensus import BayesianVAE
+from tests import warm_python
 
 
 @pytest.mark.parametrize("command", ["score", "report"])
@@ -53,6 +55,9 @@ def test_interrupted_rows_that_are_kept_nowhere(dissensus, gate, images_file, mo
 
 
 def test_a_reader_that_leaves_before_text_comes(gate):
-    command = f"'{sys.executable}' -m dissensus inspect '{gate}' | true; echo ${{PIPESTATUS[0]}}"
-    answer = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
-    assert (answer.stdout.strip(), answer.stderr) == ("141", "")
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, "-m", "dissensus", "inspect", gate]
+    answer = warm_python.run(command, stdout=writer, stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (answer.returncode, answer.stderr) == (141, "")

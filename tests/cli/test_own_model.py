@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 
 import dissensus as package
 from dissensus import BayesianVAE, Detector
+from tests import warm_python
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_model.py"
 PARTS = Path(__file__).parents[1] / "contracts/own_parts.py"
@@ -83,7 +83,7 @@ def test_in_a_process_of_its_own(here, table):
     path = str(Path(package.__file__).parents[1])
 
     def call(*arguments):
-        return subprocess.run(
+        return warm_python.run(
             [sys.executable, "-P", "-c", "from dissensus.cli import main; main()", *arguments],
             cwd=here,
             env={**os.environ, "PYTHONPATH": path},

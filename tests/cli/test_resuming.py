@@ -8,6 +8,8 @@ import sys
 import numpy as np
 import pytest
 
+from tests import warm_python
+
 STOPPING = """
 import sys
 import dissensus.detector.inputs as inputs
@@ -27,7 +29,7 @@ main()
 
 def started(*arguments):
     """A command that stops after five chunks of four rows, says so, and waits to be killed."""
-    return subprocess.Popen(
+    return warm_python.Popen(
         [sys.executable, "-c", STOPPING, *map(str, arguments)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

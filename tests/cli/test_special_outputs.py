@@ -13,7 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm_python
+
 COLUMNS = "input,score,p_value,flagged"
+LITTLE_SPACE = """
+import resource
+resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
+from dissensus.cli import main
+main()
+"""
 unix = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
 
 
@@ -103,7 +111,7 @@ def test_rows_go_through_a_pipe(dissensus, small, rows, tmp_path, fdr):
 def test_rows_leave_as_they_come(gate, tmp_path):
     """The first answer can be read from the pipe while the next input is still to be written."""
     os.mkfifo(tmp_path / "pipe")
-    process = subprocess.Popen(
+    process = warm_python.Popen(
         [sys.executable, "-m", "dissensus", "score", gate, "-", "-o", "pipe", "--format", "jsonl", "-q"],
         stdin=subprocess.PIPE,
         text=True,
@@ -192,7 +200,7 @@ def test_a_dash_is_stdout(dissensus, small, rows, command):
 def test_parquet_on_stdout_is_for_programs(small):
     parquet = pytest.importorskip("pyarrow.parquet")
     command = [sys.executable, "-m", "dissensus", "score", *small, "--format", "parquet", "-q"]
-    answer = subprocess.run(command, capture_output=True, check=True)
+    answer = warm_python.run(command, capture_output=True, check=True)
     assert parquet.read_table(io.BytesIO(answer.stdout)).num_rows == 6
 
 
@@ -200,7 +208,7 @@ def test_parquet_on_stdout_is_for_programs(small):
 def test_parquet_is_not_for_terminals(small):
     theirs, ours = os.openpty()
     command = [sys.executable, "-m", "dissensus", "score", *small, "--format", "parquet", "-q"]
-    answer = subprocess.run(command, stdout=ours, stderr=subprocess.PIPE, text=True, check=False)
+    answer = warm_python.run(command, stdout=ours, stderr=subprocess.PIPE, text=True, check=False)
     os.close(ours)
     os.close(theirs)
     assert answer.returncode == 2
@@ -260,8 +268,8 @@ def test_a_folder_for_a_file_and_stdout_for_a_folder(dissensus, fit, small, imag
 def test_a_disk_that_fills_up_keeps_the_old_file(gate, images_file, tmp_path, command, name, kept):
     """The limit stands for a full disk: no file of this process may have more than a kilobyte."""
     (tmp_path / name).write_text("old")
-    run = f"ulimit -f 1; exec '{sys.executable}' -m dissensus {command} '{gate}' '{images_file}' -q -o {name}"
-    answer = subprocess.run(["bash", "-c", run], capture_output=True, text=True, cwd=tmp_path, check=False)
+    run = [sys.executable, "-c", LITTLE_SPACE, command, gate, images_file, "-q", "-o", name]
+    answer = warm_python.run(run, capture_output=True, text=True, cwd=tmp_path)
     assert answer.returncode == 3, answer.stderr
     last = answer.stderr.splitlines()[-1]
     assert name in last
@@ -277,7 +285,7 @@ def test_a_full_stdout_is_one_sentence(small, tmp_path, command):
     full = device(tmp_path / "full", 1, 7)
     words, gate_and_data = command.split(), small if command != "inspect" else small[:1]
     with full.open("wb") as out:
-        answer = subprocess.run(
+        answer = warm_python.run(
             [sys.executable, "-m", "dissensus", words[0], *gate_and_data, *words[1:]],
             stdout=out,
             stderr=subprocess.PIPE,

@@ -16,6 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from dissensus import BayesianVAE
+from tests import warm_python
 
 LONG = 600.0  # seconds that only a hang takes
 
@@ -26,7 +27,7 @@ def piped(gate):
     started = []
 
     def start(*options):
-        process = subprocess.Popen(
+        process = warm_python.Popen(
             [sys.executable, "-m", "dissensus", "score", str(gate), "-", "--quiet", *map(str, options)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
             env={**os.environ, "OMP_NUM_THREADS": "1"},

@@ -13,6 +13,7 @@ import pytest
 
 from dissensus import BayesianVAE, lock
 from dissensus.errors import InUseError
+from tests import warm_python
 
 SMALL = ["--epochs", "4", "--draws", "4", "--samples", "2", "--latent-size", "2", "--false-alarm-rate", "0.5"]
 HOLDER = """
@@ -43,7 +44,7 @@ def start():
     started = []
 
     def begin(code, *arguments):
-        process = subprocess.Popen(
+        process = warm_python.Popen(
             [sys.executable, "-c", code, *map(str, arguments)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

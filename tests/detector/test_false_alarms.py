@@ -16,7 +16,7 @@ def draw_rows(seed, count):
 
 @pytest.mark.parametrize("statistic", SCORES)
 def test_the_rate_is_kept_on_fresh_inliers(quick, statistic):
-    rate, calibration, fresh = 0.1, 300, 2000
+    rate, calibration, fresh = 0.1, 300, 700
     gate = quick(statistic=statistic, false_alarm_rate=rate, batch_size=128).fit(
         draw_rows(1, 20 * calibration // 3)
     )

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import subprocess
 import sys
 
 import numpy as np
@@ -14,6 +13,7 @@ from dissensus.errors import ArtifactError, DataError, SettingsError
 from dissensus.inspection import assess
 from dissensus.report import gate_record
 from dissensus.scores import Fused, MatrixScore, Score, Typicality, Whitened, score
+from tests import warm_python
 
 
 class Lead(MatrixScore):
@@ -234,7 +234,7 @@ if __name__ == "__main__":
 
 def test_a_score_of_a_script_is_loaded_from_a_module(tmp_path, monkeypatch):
     (tmp_path / "spread_of_a_script.py").write_text(SCRIPT, "utf-8")
-    subprocess.run([sys.executable, tmp_path / "spread_of_a_script.py", tmp_path / "gate"], check=True)
+    warm_python.run([sys.executable, tmp_path / "spread_of_a_script.py", tmp_path / "gate"], check=True)
     with pytest.raises(ArtifactError, match=r"its score is __main__:Spread, .*--score MODULE:Spread"):
         BayesianVAE.load(tmp_path / "gate", device="cpu")
     monkeypatch.syspath_prepend(tmp_path)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWar
 def short_schedule(monkeypatch):
     """No check is about how well it fits, and together they fit some two hundred times."""
     monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
-    monkeypatch.setattr(schedule, "LEAST_STEPS", 100)
+    monkeypatch.setattr(schedule, "LEAST_STEPS", 1)
 
 
 @parametrize_with_checks([BayesianVAE(), BayesianVAE(statistic="kl", epochs=3, draws=4, samples=4)])

@@ -1,7 +1,6 @@
 """Sets larger than memory: the same answers in parts, and a peak that does not grow."""
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 from PIL import Image
 
 from dissensus.errors import DataError, SettingsError
+from tests import warm_python
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -90,7 +90,7 @@ print(len(gate.decide(folder / "many.npy").score), peak())
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_does_not_grow_with_the_file(tmp_path):
-    output = subprocess.run(
+    output = warm_python.run(
         [sys.executable, "-c", PEAK, str(tmp_path)],
         check=True,
         capture_output=True,

@@ -2,7 +2,6 @@
 
 import math
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from dissensus.likelihood.rows import CALL_ROWS
 from dissensus.models import VAE
 from dissensus.models.vae.scorer import CPU_IMAGE_ROWS
 from dissensus.seeding import torch_stream
+from tests import warm_python
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -120,7 +120,7 @@ def matrix(samples):
 
 def test_another_process_gives_the_same_values(tmp_path):
     script = IN_ANOTHER_PROCESS + "\nnp.save(sys.argv[1], np.stack([matrix(5), matrix(64)]))\n"
-    subprocess.run(
+    warm_python.run(
         [sys.executable, "-c", script, str(tmp_path / "values.npy")],
         check=True,
         env={**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},
@@ -258,7 +258,7 @@ for count in (500, 4000):
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the peak is read from /proc")
 def test_memory_does_not_grow_with_the_number_of_inputs():
-    output = subprocess.run(
+    output = warm_python.run(
         [sys.executable, "-c", PEAK_MEMORY],
         check=True,
         capture_output=True,

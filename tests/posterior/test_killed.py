@@ -11,6 +11,8 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests import warm_python
+
 SCRIPT = Path(__file__).with_name("killed_run.py")
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -28,7 +30,7 @@ def test_killed_at_many_steps_it_ends_with_the_same_bits(tmp_path):
     script = load_script()
     epochs = 0
     for steps in (20, 61, 34, 47, 53, None):  # into an epoch, a draw or a state; the last one is left alone
-        done = subprocess.run(
+        done = warm_python.run(
             [sys.executable, str(SCRIPT), str(tmp_path), *([] if steps is None else [str(steps)])],
             stdout=subprocess.PIPE,
             env={**os.environ, "PYTHONPATH": str(SOURCE), "OMP_NUM_THREADS": "1"},

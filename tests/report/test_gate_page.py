@@ -1,5 +1,6 @@
 """A gate's report: made from numbers alone, whole, self-contained, and true to them."""
 
+import functools
 import json
 import re
 import sys
@@ -60,6 +61,12 @@ def _assessment(kind="grey", count=300, flagged=12, **changes):
     return replace(made, **changes)
 
 
+@functools.cache
+def _page(kind="grey"):
+    """A page that many tests look at, made once."""
+    return gate_page(_assessment(kind))
+
+
 class _Whole(HTMLParser):
     VOID = frozenset({"meta", "link", "img"})
 
@@ -88,7 +95,7 @@ class _Whole(HTMLParser):
 
 @pytest.mark.parametrize("kind", ["grey", "rgb", "row"])
 def test_the_page_is_whole_and_fetches_nothing(kind):
-    page = gate_page(_assessment(kind))
+    page = _page(kind)
     parser = _Whole()
     parser.feed(page)
     assert parser.open == []
@@ -102,7 +109,7 @@ def test_the_page_is_whole_and_fetches_nothing(kind):
 
 def test_every_name_is_used_once():
     parser = _Whole()
-    parser.feed(gate_page(_assessment()))
+    parser.feed(_page())
     # Matplotlib names groups alike in every figure; what is referred to must be unique.
     referred = {address[1:] for address in parser.fetched if address.startswith("#")}
     assert referred
@@ -110,7 +117,7 @@ def test_every_name_is_used_once():
 
 
 def test_text_is_escaped():
-    page = gate_page(_assessment())
+    page = _page()
     assert "<b>0.png" not in page
     assert "&lt;b&gt;0.png" in page
     assert "folder &amp; &lt;more&gt;" in page
@@ -150,7 +157,7 @@ def test_hostile_text_stays_text(kind, tmp_path):
     write_gate_report(tmp_path / "r.html", assessment, record=tmp_path / "r.json")
     page = (tmp_path / "r.html").read_text("utf-8")
     harmless, hostile = _Texts(), _Texts()
-    harmless.feed(gate_page(_assessment(kind)))
+    harmless.feed(_page(kind))
     hostile.feed(page)
     assert hostile.tags == harmless.tags
     assert hostile.attributes == harmless.attributes
@@ -175,7 +182,7 @@ def test_without_jinja_the_extra_is_named(monkeypatch):
 
 
 def test_colours_are_the_pages():
-    page = gate_page(_assessment())
+    page = _page()
     assert page.count("var(--strange)") > 10
     assert not re.search(r"#0[1-5]0[1-5]0[1-5]\b", page)
 
@@ -291,6 +298,6 @@ def test_what_is_unusual_by_itself_comes_first_and_the_rest_is_folded():
 
 
 def test_a_score_that_is_not_fused_has_bars_from_the_left():
-    page = gate_page(_assessment())
+    page = _page()
     assert "margin-left:0.0%;width:40.0%" in page
     assert "<details>" not in page.split("<h2>Drift")[0]

@@ -82,7 +82,7 @@ def own_folder(folder, tmp_path):
 
 
 # Nothing is given up for want of time unless a test is about that.
-PATIENT = {"workers": 2, "poll": 60.0, "timeout": LONG, "decode_timeout": LONG}
+PATIENT = {"workers": 2, "decoders": 1, "poll": 60.0, "timeout": LONG, "decode_timeout": LONG}
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """One picture does not stop the service: bombs are refused, slow decoders ended, others served meanwhile."""
 
+import functools
 import os
 import signal
 import sys
@@ -28,6 +29,12 @@ decoder_child.answer(sys.stdin.buffer, sys.stdout.buffer, decode)
 def large(word=b"honest"):
     """A picture of the gate's size that is left to a process, for all that it holds beside its pixels."""
     return png_with(8, (b"tEXt", b"Comment\0" + word + b" " * 20_000))
+
+
+@pytest.fixture
+def serving(serving):
+    """With two decoders, as many as there are for users."""
+    return functools.partial(serving, decoders=2)
 
 
 @pytest.fixture

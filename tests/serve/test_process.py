@@ -15,6 +15,8 @@ import httpx
 import pytest
 from picture_bombs import jpeg_with_scans
 
+from tests import warm_python
+
 LONG = 600.0  # seconds that only a hang takes
 # A client may be slow to use its connection again, and no request is given up for want of time.
 PATIENTLY = """
@@ -27,10 +29,10 @@ ROW = json.dumps({"rows": [[0.1, 0.2, 0.3]] * 4}).encode()
 
 
 @contextmanager
-def command(*arguments, program=("-m", "dissensus")):
+def command(*arguments, program=("-m", "dissensus"), start=warm_python.Popen):
     """``dissensus serve …`` as a process, with the address it printed."""
     patient = ("--timeout", LONG, "--decode-timeout", LONG)
-    process = subprocess.Popen(
+    process = start(
         [sys.executable, *program, "serve", *map(str, (*arguments, *patient)), "--port", "0"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -115,7 +117,7 @@ def test_sigterm_does_not_wait_for_slow_pictures(folder, until):
 
 def test_it_says_not_ready_before_it_ends(folder, until):
     with (
-        command(folder / "rows", "--drain", LONG) as (process, address, _),
+        command(folder / "rows", "--drain", LONG, start=subprocess.Popen) as (process, address, _),
         httpx.Client(timeout=LONG) as client,
     ):
         assert client.get(f"{address}/v2/health/ready").status_code == 200

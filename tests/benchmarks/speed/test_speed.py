@@ -43,13 +43,19 @@ from benchmarks.speed.trajectory import measure_trajectory
 from benchmarks.speed.worker import Worker
 from dissensus.errors import DissensusError, SettingsError
 from dissensus.likelihood import log_likelihoods
-from dissensus.models import VAE
+from dissensus.models import VAE, build_vae
 from dissensus.models.inputs import unit_scale
 from dissensus.posterior import SGHMC
 from dissensus.posterior.engines import EagerEngine
 from dissensus.seeding import torch_stream
+from tests import warm_python
 
 CPU = torch.device("cpu")
+
+
+def tiny_vae():
+    random = torch.Generator().manual_seed(0)
+    return build_vae((1, 28, 28), latent_size=2, widths=(2,), hidden=4, generator=random)
 
 
 @pytest.mark.parametrize(
@@ -227,6 +233,7 @@ def test_trajectories_are_told_apart(monkeypatch):
     """Engines that are off by a factor after each epoch; the real ones have tests of their own."""
     monkeypatch.setattr("benchmarks.speed.trajectory.IMAGES", 96)
     monkeypatch.setattr("benchmarks.speed.trajectory.BATCH_SIZE", 48)
+    monkeypatch.setattr("benchmarks.speed.trajectory.conv_vae", tiny_vae)
     found = {}
     for factor in (1.0, 1 + 1e-5, 1.01, math.nan):
 
@@ -272,6 +279,7 @@ def test_the_paper_s_table_is_timed_as_a_person_would_run_it(monkeypatch, measur
 
 def test_a_row_that_cannot_be_measured_says_why(monkeypatch):
     monkeypatch.setattr("benchmarks.speed.paper_table.ROW", "no-such-benchmark")
+    monkeypatch.setattr("benchmarks.speed.paper_table.subprocess", warm_python)
     with pytest.raises(DissensusError, match="no-such-benchmark"):
         measure_table_row(find_sizes("cpu", quick=True), CPU)
 

@@ -22,7 +22,7 @@ if os.environ.get("CI_BROWSER") == "1":
 
 LONG = 300.0  # seconds that only a hang takes, however busy the machine is
 # Nothing is given up for want of time.
-PATIENT = {"workers": 1, "timeout": LONG, "decode_timeout": LONG}
+PATIENT = {"workers": 1, "decoders": 1, "timeout": LONG, "decode_timeout": LONG}
 QUICK = {"samples": 4, "widths": (8,), "latent_size": 4, "batch_size": 32, "device": "cpu", "random_state": 0}
 BROWSERS = ("chromium", "google-chrome")
 WITHOUT_SANDBOX = ["--no-sandbox"]  # containers run it as root
