@@ -1,0 +1,70 @@
+r"""A network that tells for each column of a row how it is transformed, from the columns before it alone.
+
+Every column has a place p, and every hidden unit a degree h. A unit of degree h sees columns with p < h and
+units of degree ≤ h, and what is told of a column at place p comes from units of degree h ≤ p (Germain et al.,
+2015). What the network sees is cut off at ±clip: far outside all it was trained on its answer would be
+chance, and so beyond that every column is transformed by one monotone function.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+__all__ = ["Conditioner"]
+
+LAST = 0.1  # how large what an untrained network tells is: the flow starts near the identity
+
+
+class Conditioner(nn.Module):
+    """Rows (B, D) to Q numbers for each of their columns (B, D, Q)."""
+
+    def __init__(self, places: Sequence[int], parameters: int, hidden: Sequence[int], clip: float) -> None:
+        super().__init__()
+        self.columns, self.parameters_each, self.clip = len(places), parameters, clip
+        place = torch.tensor(places)
+        before = place + 1  # what sees a unit before it: units of higher degree than its place, or its own
+        layers = []
+        for width in hidden:
+            # Degrees from 1 to the last place, evenly, so that few units see all columns too.
+            degree = 1 + torch.arange(width) * max(1, max(places)) // width
+            layers.append(_Masked(degree[:, None] >= before))
+            before = degree
+        layers.append(_Masked((place[:, None] >= before).repeat_interleave(parameters, 0)))
+        self.layers = nn.ModuleList(layers)
+
+    @torch.no_grad()
+    def initialise_(self, generator: torch.Generator) -> None:
+        """Draws weights so that what the network tells is small, by He's rule for what each unit sees."""
+        for layer in self.layers:
+            last = layer is self.layers[-1]
+            noise = torch.randn(layer.weight.shape, generator=generator, device=generator.device)
+            seen = layer.mask.sum(1, keepdim=True).clamp(min=1).to(noise)
+            layer.weight.copy_(noise * (LAST / seen.sqrt() if last else (2 / seen).sqrt()))
+            layer.bias.zero_()
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, D) to (B, D, Q)."""
+        x = x.clamp(-self.clip, self.clip)
+        *hidden, last = self.layers
+        for layer in hidden:
+            x = layer(x).relu()
+        return last(x).unflatten(-1, (self.columns, self.parameters_each))
+
+
+class _Masked(nn.Module):
+    """A linear layer of which only the weights in a mask (out, in) count."""
+
+    mask: Tensor
+
+    def __init__(self, mask: Tensor) -> None:
+        super().__init__()
+        self.register_buffer("mask", mask)
+        self.weight = nn.Parameter(torch.zeros(mask.shape))
+        self.bias = nn.Parameter(torch.zeros(len(mask)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.linear(x, self.mask * self.weight, self.bias)

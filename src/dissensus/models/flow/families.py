@@ -1,0 +1,67 @@
+"""Families of flows: which monotone functions move the columns, and which columns choose them.
+
+The functions are zuko's (Rozet et al., https://github.com/probabilists/zuko). A new family is a class here and
+a line in :mod:`dissensus.models.registry`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
+
+from torch import Tensor
+from torch.distributions import Distribution
+
+from dissensus.models.flow.model import Flow
+
+__all__ = ["MAF", "NSF", "RealNVP"]
+
+BINS = 8
+
+
+@cache
+def _zuko() -> Any:
+    """Return zuko's transforms, imported when the first flow runs.
+
+    To import zuko switches off the checks of arguments of all distributions, in whoever's code: they are
+    switched on again.
+    """
+    checked = Distribution._validate_args
+    from zuko import transforms
+
+    Distribution.set_default_validate_args(checked)
+    return transforms
+
+
+class MAF(Flow):
+    """Masked autoregressive flow (Papamakarios et al., 2017): each column is shifted and scaled."""
+
+    sizes = (1, 1)
+    draws_at_once = 10
+
+    def moved(self, x: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """x·exp(a) + b, with slopes between 1/1000 and 1000."""
+        shift, scale = (each.squeeze(-1) for each in parameters)
+        found: tuple[Tensor, Tensor] = _zuko().MonotonicAffineTransform(shift, scale).call_and_ladj(x)
+        return found
+
+
+class RealNVP(MAF):
+    """Affine coupling (Dinh et al., 2017): each half of the columns is shifted and scaled by the other."""
+
+    def places(self, columns: int, number: int) -> Sequence[int]:
+        """Every second column comes first, in turn the odd and the even ones."""
+        return [(column + number) % 2 for column in range(columns)]
+
+
+class NSF(Flow):
+    """Neural spline flow (Durkan et al., 2019): splines within five deviations, the identity outside."""
+
+    sizes = (BINS, BINS, BINS - 1)
+    draws_at_once = 5
+
+    def moved(self, x: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
+        """Monotone rational-quadratic splines of eight bins."""
+        found: tuple[Tensor, Tensor] = _zuko().MonotonicRQSTransform(*parameters).call_and_ladj(x)
+        return found
