@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -109,11 +110,13 @@ embed, device, random_state
             known = ", ".join(name for name in MODELS if is_flow(name))
             raise SettingsError(f"there is no flow {self.kind!r}; choose one of {known}")
         check_count("transforms", self.transforms)
-        if isinstance(self.hidden, str) or not isinstance(self.hidden, Sequence):
-            raise SettingsError(f"hidden must be the widths of some layers, such as (64, 64), got {self.hidden!r}")
-        for width in self.hidden:
+        hidden: object = self.hidden
+        if isinstance(hidden, str) or not isinstance(hidden, Sequence):
+            raise SettingsError(f"hidden must be widths of layers, such as (64, 64), got {hidden!r}")
+        for width in hidden:
             check_count("each width of hidden", width)
-        if isinstance(self.jitter, bool) or not isinstance(self.jitter, float | int):
+        jitter: object = self.jitter
+        if isinstance(jitter, bool) or not isinstance(jitter, Real):
             raise SettingsError(f"jitter must be a number of at least 0, got {self.jitter!r}")
         check_settings(self)
         self._made((1,))  # what else is wrong is known before any data is read
@@ -125,9 +128,7 @@ embed, device, random_state
 
     def _made(self, shape: tuple[int, ...], **rest: Any) -> Flow:
         kind: Any = MODELS[self.kind]
-        flow: Flow = kind(
-            shape, transforms=self.transforms, hidden=self.hidden, jitter=self.jitter, **rest
-        )
+        flow: Flow = kind(shape, transforms=self.transforms, hidden=self.hidden, jitter=self.jitter, **rest)
         return flow
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Densities p(x|θ): the contract that every one keeps, the VAE, flows, and what a pixel or a number is under it."""
+"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, and what a number is under a VAE."""
 
 from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
 from dissensus.models.described import OwnModels, model_from_config, model_to_config, shapes_of

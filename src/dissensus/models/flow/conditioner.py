@@ -8,6 +8,7 @@ chance, and so beyond that every column is transformed by one monotone function.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -36,15 +37,11 @@ class Conditioner(nn.Module):
         layers.append(_Masked((place[:, None] >= before).repeat_interleave(parameters, 0)))
         self.layers = nn.ModuleList(layers)
 
-    @torch.no_grad()
     def initialise_(self, generator: torch.Generator) -> None:
-        """Draws weights so that what the network tells is small, by He's rule for what each unit sees."""
+        """Draws weights by He's rule for what each unit sees; what is told at first is small."""
         for layer in self.layers:
-            last = layer is self.layers[-1]
-            noise = torch.randn(layer.weight.shape, generator=generator, device=generator.device)
-            seen = layer.mask.sum(1, keepdim=True).clamp(min=1).to(noise)
-            layer.weight.copy_(noise * (LAST / seen.sqrt() if last else (2 / seen).sqrt()))
-            layer.bias.zero_()
+            assert isinstance(layer, _Masked)
+            layer.initialise_(generator, LAST if layer is self.layers[-1] else math.sqrt(2))
 
     def forward(self, x: Tensor) -> Tensor:
         """(B, D) to (B, D, Q)."""
@@ -52,7 +49,8 @@ class Conditioner(nn.Module):
         *hidden, last = self.layers
         for layer in hidden:
             x = layer(x).relu()
-        return last(x).unflatten(-1, (self.columns, self.parameters_each))
+        told: Tensor = last(x)
+        return told.unflatten(-1, (self.columns, self.parameters_each))
 
 
 class _Masked(nn.Module):
@@ -65,6 +63,13 @@ class _Masked(nn.Module):
         self.register_buffer("mask", mask)
         self.weight = nn.Parameter(torch.zeros(mask.shape))
         self.bias = nn.Parameter(torch.zeros(len(mask)))
+
+    @torch.no_grad()
+    def initialise_(self, generator: torch.Generator, gain: float) -> None:
+        noise = torch.randn(self.weight.shape, generator=generator, device=generator.device)
+        seen = self.mask.sum(1, keepdim=True).clamp(min=1).to(noise)
+        self.weight.copy_(noise * (gain / seen.sqrt()))
+        self.bias.zero_()
 
     def forward(self, x: Tensor) -> Tensor:
         return functional.linear(x, self.mask * self.weight, self.bias)

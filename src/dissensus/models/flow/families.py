@@ -1,7 +1,7 @@
 """Families of flows: which monotone functions move the columns, and which columns choose them.
 
-The functions are zuko's (Rozet et al., https://github.com/probabilists/zuko). A new family is a class here and
-a line in :mod:`dissensus.models.registry`.
+The functions are zuko's (https://github.com/probabilists/zuko). A new family is a class here and a line in
+:mod:`dissensus.models.registry`.
 """
 
 from __future__ import annotations
