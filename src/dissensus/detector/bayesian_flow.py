@@ -25,7 +25,7 @@ class BayesianFlow(Detector):
     """A :class:`Detector` whose model is a normalising flow, for rows, frames, tables and embeddings.
 
     A flow's log-likelihood is exact: there are no importance samples, and the matrix that all scores are made
-    of costs one pass a draw. It is a sum of one term for each column, which is what :meth:`explain` shows.
+    of costs one pass a draw.
 
     Parameters
     ----------

@@ -28,10 +28,10 @@ class Conditioner(nn.Module):
         self.columns, self.parameters_each, self.clip = len(places), parameters, clip
         place = torch.tensor(places)
         before = place + 1  # what sees a unit before it: units of higher degree than its place, or its own
-        layers = []
+        last, layers = max(1, *places), []
         for width in hidden:
-            # Degrees from 1 to the last place, evenly, so that few units see all columns too.
-            degree = 1 + torch.arange(width) * max(1, max(places)) // width
+            # Degrees from the last place down to 1, evenly, so that few units see all columns too.
+            degree = last - torch.arange(width) * last // width
             layers.append(_Masked(degree[:, None] >= before))
             before = degree
         layers.append(_Masked((place[:, None] >= before).repeat_interleave(parameters, 0)))
@@ -50,7 +50,7 @@ class Conditioner(nn.Module):
         for layer in hidden:
             x = layer(x).relu()
         told: Tensor = last(x)
-        return told.unflatten(-1, (self.columns, self.parameters_each))
+        return told.view(len(x), self.columns, self.parameters_each)
 
 
 class _Masked(nn.Module):

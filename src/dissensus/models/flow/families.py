@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.distributions import Distribution
 
@@ -60,6 +61,10 @@ class NSF(Flow):
 
     sizes = (BINS, BINS, BINS - 1)
     draws_at_once = 5
+
+    def tile(self, device: torch.device, samples: int) -> int:  # noqa: ARG002
+        """Few rows, as a single one pays for a whole tile."""
+        return 32 if device.type == "cpu" else 4096
 
     def moved(self, x: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
         """Monotone rational-quadratic splines of eight bins."""

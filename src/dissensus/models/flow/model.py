@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Self
 
 import torch
 from torch import Tensor, nn
@@ -87,11 +87,6 @@ class Flow(GenerativeModel):
         """The jitter of each column."""
         return self.input_shape[0] if self.jitter else 0
 
-    @property
-    def explained_by(self) -> Literal["terms", "occlusion"]:
-        """The columns' own terms: what one absurd value does to the networks of the others is bounded."""
-        return "terms"
-
     def initialise_(self, generator: torch.Generator) -> None:
         """Draws all networks' weights, so that the flow is near the identity."""
         for conditioner in self.conditioners:
@@ -112,12 +107,12 @@ class Flow(GenerativeModel):
         log_p = self.terms(x).sum(1, dtype=torch.float64)
         return log_p, torch.zeros_like(log_p)
 
-    def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
-        """The columns' terms (N, D), whose sum is log p."""
-        return {"terms": self.terms(x)}
-
     def terms(self, x: Tensor) -> Tensor:
-        """What each column of rows (B, D) contributes to log p, (B, D)."""
+        """What each column of rows (B, D) contributes to log p, (B, D).
+
+        They do not say which column is wrong: one that is makes all that go with it unlikely. Of planted
+        columns the largest term finds half, and occlusion, which is what explanations show, nine in ten.
+        """
         x = self.read(x)
         log_slopes = torch.zeros_like(x)
         for conditioner in self.conditioners:
