@@ -22,7 +22,7 @@ from torch import Tensor
 
 __all__ = ["log_base"]
 
-LINEAR = 30.0  # L: further out than training values lie, in columns of heavy tails too
+LINEAR = 100.0  # L: further out than training values lie, in columns of heavy tails too
 
 
 def log_base(z: Tensor, degrees_of_freedom: float | None) -> Tensor:
