@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianFlow, Detector
-from dissensus.errors import SettingsError
+from dissensus.errors import ArtifactError, SettingsError
 from dissensus.models import MAF, NSF
 from dissensus.posterior import POSTERIORS
 from dissensus.scores import MATRIX, SCORES, Fused, score
@@ -102,6 +102,33 @@ def test_every_posterior(posterior, rows):
 def test_a_detector_takes_it_by_name(name, kind, rows):
     settings = {"epochs": 1, "draws": 2, "batch_size": 100, "device": "cpu"}
     assert isinstance(Detector(model=name, **settings).fit(rows[:200]).model_, kind)
+
+
+def test_a_detector_takes_an_object(rows, tmp_path):
+    settings = {"epochs": 1, "draws": 2, "batch_size": 100, "device": "cpu"}
+    gate = Detector(model=MAF((5,), transforms=1, hidden=(8,)), **settings).fit(rows[:200])
+    gate.save(tmp_path / "gate")
+    loaded = Detector.load(tmp_path / "gate", device="cpu")
+    assert loaded.model_.hidden == (8,)
+    np.testing.assert_array_equal(loaded.score_samples(rows[:9]), gate.score_samples(rows[:9]))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"transforms": 10**9}, "transforms must lie between 1 and 64"),
+        ({"hidden": [10**12]}, "the draws are not of this model"),
+        ({"input_shape": [1 << 24]}, "the draws are not of this model"),
+        ({"input_shape": [1 << 25]}, "claims inputs of more than"),
+        ({"jitter": "much"}, "is no whole detector"),
+    ],
+)
+def test_claims_of_a_file_are_refused_at_once(gate, tmp_path, monkeypatch, wrong, said):
+    config = gate.flow_.config()
+    monkeypatch.setattr(gate.flow_, "config", lambda: {**config, **wrong})
+    gate.save(tmp_path / "gate")
+    with pytest.raises(ArtifactError, match=said):
+        Detector.load(tmp_path / "gate", device="cpu")
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,12 @@ LAST = 0.1  # how large what an untrained network tells is: the flow starts near
 class Conditioner(nn.Module):
     """Rows (B, D) to Q numbers for each of their columns (B, D, Q)."""
 
-    def __init__(self, places: Sequence[int], parameters: int, hidden: Sequence[int], clip: float) -> None:
+    def __init__(self, place: Tensor, last: int, parameters: int, hidden: Sequence[int], clip: float) -> None:
+        """``place`` (D,) are the columns' places, of which ``last`` is the highest."""
         super().__init__()
-        self.columns, self.parameters_each, self.clip = len(places), parameters, clip
-        place = torch.tensor(places)
+        self.columns, self.parameters_each, self.clip = len(place), parameters, clip
         before = place + 1  # what sees a unit before it: units of higher degree than its place, or its own
-        last, layers = max(1, *places), []
+        last, layers = max(1, last), []
         for width in hidden:
             # Degrees from the last place down to 1, evenly, so that few units see all columns too.
             degree = last - torch.arange(width) * last // width

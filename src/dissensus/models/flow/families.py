@@ -6,7 +6,6 @@ The functions are zuko's (https://github.com/probabilists/zuko). A new family is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -56,9 +55,9 @@ class MAF(Flow):
 class RealNVP(MAF):
     """Affine coupling (Dinh et al., 2017): each half of the columns is shifted and scaled by the other."""
 
-    def places(self, columns: int, number: int) -> Sequence[int]:
-        """Every second column comes first, in turn the odd and the even ones."""
-        return [(column + number) % 2 for column in range(columns)]
+    def places(self, columns: int, number: int) -> tuple[Tensor, int]:
+        """Every second column comes first, in turn the even and the odd ones."""
+        return (torch.arange(columns) + number) % 2, 1
 
 
 class NSF(Flow):

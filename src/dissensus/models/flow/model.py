@@ -67,7 +67,7 @@ class Flow(GenerativeModel):
         self._check()
         (columns,) = self.input_shape
         self.conditioners = nn.ModuleList(
-            Conditioner(self.places(columns, number), sum(self.sizes), self.hidden, self.clip)
+            Conditioner(*self.places(columns, number), sum(self.sizes), self.hidden, self.clip)
             for number in range(self.transforms)
         )
 
@@ -78,9 +78,10 @@ class Flow(GenerativeModel):
         ``parameters`` are what the network chose, (B, D, size) for each of :attr:`sizes`.
         """
 
-    def places(self, columns: int, number: int) -> Sequence[int]:
-        """The places of the columns in transform ``number``: forwards and backwards in turn."""
-        return range(columns) if number % 2 == 0 else range(columns - 1, -1, -1)
+    def places(self, columns: int, number: int) -> tuple[Tensor, int]:
+        """The places (D,) of the columns in transform ``number``, there and back in turn, and the last one."""
+        forwards = torch.arange(columns)
+        return (forwards if number % 2 == 0 else columns - 1 - forwards), columns - 1
 
     @property
     def training_noise_size(self) -> int:
