@@ -27,7 +27,7 @@ class Conditioner(nn.Module):
         """``place`` (D,) are the columns' places, of which ``last`` is the highest."""
         super().__init__()
         self.columns, self.parameters_each, self.clip = len(place), parameters, clip
-        before = place + 1  # what sees a unit before it: units of higher degree than its place, or its own
+        before = place + 1  # to the first layer a column at place p is like a unit of degree p + 1
         last, layers = max(1, last), []
         for width in hidden:
             # Degrees from the last place down to 1, evenly, so that few units see all columns too.

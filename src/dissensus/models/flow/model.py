@@ -79,7 +79,7 @@ class Flow(GenerativeModel):
         """
 
     def places(self, columns: int, number: int) -> tuple[Tensor, int]:
-        """The places (D,) of the columns in transform ``number``, there and back in turn, and the last one."""
+        """The places (D,) of the columns in a transform, there and back in turn, and the last place."""
         forwards = torch.arange(columns)
         return (forwards if number % 2 == 0 else columns - 1 - forwards), columns - 1
 
