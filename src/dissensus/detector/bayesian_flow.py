@@ -38,8 +38,8 @@ class BayesianFlow(Detector):
     jitter
         How much noise training rows get, in deviations of each column. It is what keeps columns of few
         different values, or of one, from a density without bound.
-    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, resize, examples, \
-embed, device, random_state
+    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, adaptation, \
+resize, examples, embed, device, random_state
         As in :class:`Detector`.
 
     Attributes
@@ -74,6 +74,7 @@ embed, device, random_state
         epochs: int | None = None,
         batch_size: int | None = None,
         step_size: float = 2e-2,
+        adaptation: int | None = None,
         resize: tuple[int, int] | None = None,
         examples: int = 512,
         embed: Any = None,
@@ -92,6 +93,7 @@ embed, device, random_state
         self.epochs = epochs
         self.batch_size = batch_size
         self.step_size = step_size
+        self.adaptation = adaptation
         self.resize = resize
         self.examples = examples
         self.embed = embed
