@@ -70,7 +70,9 @@ def test_every_command_takes_a_flow_by_name(here, table, dissensus):
     assert answer.json["model"] == {"name": "maf", "transforms": 3, "hidden": [64, 64]}
     facts = every_command(dissensus, here / "gate", table, (), "maf")
     assert (facts["variant"], facts["samples"]) == (None, None)
-    assert isinstance(Detector.load(here / "gate"), BayesianFlow)
+    gate = Detector.load(here / "gate")
+    assert isinstance(gate, BayesianFlow)
+    assert gate.step_size == BayesianFlow().step_size  # not that of VAEs, unless it is asked for
 
 
 def test_every_command_takes_a_vae_of_other_networks(here, images_file, dissensus):

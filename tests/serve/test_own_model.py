@@ -100,7 +100,7 @@ def test_a_picture_is_explained_by_a_model_that_tells_no_terms(gates, serving, p
 def test_without_their_classes_the_others_are_served(gates, serving):
     root, _ = gates
     with serving(root, models=(PCA,)) as running:
-        assert running.service.gates.names == ["pca", "rows"]
+        assert running.service.gates.names == ["flow", "pca", "rows"]
         assert f"--model {SMALL}" in running.service.gates.problems["small"]
         assert f"--observation {SHARP}" in running.service.gates.problems["sharp"]
     for name in ("rows", "small", "sharp", "pixels"):
