@@ -103,7 +103,7 @@ def test_without_their_classes_the_others_are_served(gates, serving):
         assert running.service.gates.names == ["flow", "pca", "rows"]
         assert f"--model {SMALL}" in running.service.gates.problems["small"]
         assert f"--observation {SHARP}" in running.service.gates.problems["sharp"]
-    for name in ("rows", "small", "sharp", "pixels"):
+    for name in ("flow", "rows", "small", "sharp", "pixels"):
         shutil.rmtree(root / name)
     with pytest.raises(ArtifactError, match=f"its model is {PCA}"), serving(root):
         pass
