@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dissensus._version import __version__
 
 if TYPE_CHECKING:
-    from dissensus.detector import BayesianVAE, Detector
+    from dissensus.detector import BayesianFlow, BayesianVAE, Detector
     from dissensus.errors import DissensusError
     from dissensus.inputs import ImageFolder, load_dataset, load_sample
     from dissensus.likelihood import LogLikelihoods, log_likelihoods
@@ -22,6 +22,7 @@ __all__ = [
     "SGHMC",
     "VAE",
     "Adam",
+    "BayesianFlow",
     "BayesianVAE",
     "Detector",
     "DissensusError",
@@ -39,7 +40,7 @@ __all__ = [
 
 _HOME = {
     "inputs": ("ImageFolder", "load_dataset", "load_sample"),
-    "detector": ("BayesianVAE", "Detector"),
+    "detector": ("BayesianFlow", "BayesianVAE", "Detector"),
     "errors": ("DissensusError",),
     "likelihood": ("LogLikelihoods", "log_likelihoods"),
     "models": ("VAE", "build_vae"),

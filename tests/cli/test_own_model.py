@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import dissensus as package
-from dissensus import BayesianVAE, Detector
+from dissensus import BayesianFlow, BayesianVAE, Detector
 from tests import warm_python
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_model.py"
@@ -62,6 +62,17 @@ def test_every_command_takes_a_model(here, table, dissensus):
     assert answer.json["model"] == {"name": PCA}
     facts = every_command(dissensus, here / "gate", table, ("--model", PCA), PCA)
     assert (facts["variant"], facts["samples"]) == (None, None)  # neither means anything to an exact model
+
+
+def test_every_command_takes_a_flow_by_name(here, table, dissensus):
+    answer = dissensus("fit", table, "-o", here / "gate", *QUICK, "--model", "maf", "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["model"] == {"name": "maf", "transforms": 3, "hidden": [64, 64]}
+    facts = every_command(dissensus, here / "gate", table, (), "maf")
+    assert (facts["variant"], facts["samples"]) == (None, None)
+    gate = Detector.load(here / "gate")
+    assert isinstance(gate, BayesianFlow)
+    assert gate.step_size == BayesianFlow().step_size  # not that of VAEs, unless it is asked for
 
 
 def test_every_command_takes_a_vae_of_other_networks(here, images_file, dissensus):
@@ -138,6 +149,7 @@ def test_without_it_the_gate_says_what_to_type(here, images_file, table, dissens
         (["--observation", "poisson"], "observation='poisson' is not known"),
         (["--model", PCA, "--variant", "1"], f"--variant is for VAEs, and the model is {PCA}: leave one of"),
         (["--model", SMALL, "--latent-size", "3"], "--latent-size is for VAEs"),
+        (["--model", "maf", "--latent-size", "3"], "--latent-size is for VAEs, and the model is maf"),
         (
             ["--model", "auto", "--observation", "gaussian"],
             "--observation is for VAEs, and the model is auto",

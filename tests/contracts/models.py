@@ -1,4 +1,4 @@
-"""Four models against the contract: ours, and three that share nothing with it but the contract."""
+"""Two models that share nothing with ours but the contract."""
 
 from __future__ import annotations
 
@@ -46,42 +46,6 @@ class LinearGaussian(GenerativeModel):
 
     def config(self):
         return {"size": len(self.bias), "latents": self.loadings.shape[1]}
-
-    @classmethod
-    def from_config(cls, config):
-        return cls(**config)
-
-
-class Flow(GenerativeModel):
-    """A masked autoregressive flow of zuko; log p(x) is exact, and draws are evaluated several at once."""
-
-    draws_at_once = 4
-    capturable = False  # distributions of torch check their arguments, which waits for the device
-
-    def __init__(self, size: int = 4, transforms: int = 2, hidden: int = 16) -> None:
-        super().__init__()
-        validate = torch.distributions.Distribution._validate_args
-        import zuko
-
-        torch.distributions.Distribution.set_default_validate_args(validate)  # zuko switches it off for all
-        self.input_shape, self.settings = (size,), (size, transforms, hidden)
-        self.flow = zuko.flows.MAF(size, 0, transforms=transforms, hidden_features=(hidden, hidden))
-
-    def initialise_(self, generator: torch.Generator) -> None:
-        with torch.no_grad():
-            for name, parameter in self.named_parameters():
-                scale = 0.0 if name.endswith("bias") else 1 / math.sqrt(parameter.shape[-1])
-                parameter.copy_(scale * torch.randn(parameter.shape, generator=generator))
-
-    def objective(self, x: Tensor, noise: Tensor) -> Tensor:
-        return self.log_likelihood(x, noise, ())[0]
-
-    def log_likelihood(self, x: Tensor, noise: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
-        log_p = self.flow(None).log_prob(x.float()).double()
-        return log_p, torch.zeros_like(log_p)
-
-    def config(self):
-        return {"size": self.settings[0], "transforms": self.settings[1], "hidden": self.settings[2]}
 
     @classmethod
     def from_config(cls, config):

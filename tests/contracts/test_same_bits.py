@@ -12,9 +12,9 @@ import pytest
 import torch
 
 from dissensus.likelihood import input_statistics, keeps_bits, log_likelihoods
-from dissensus.models import build_vae
+from dissensus.models import MAF, build_vae
 
-from .models import Flow, LinearGaussian, Tokens, random_draws
+from .models import LinearGaussian, Tokens, random_draws
 
 pytestmark = pytest.mark.usefixtures("whole_self_test")
 
@@ -62,7 +62,7 @@ def make(name):
         model = build_vae(shape, latent_size=3, widths=widths, hidden=8, generator=seeded(0))
     elif name in FLOWS:
         columns, hidden = FLOWS[name]
-        model = Flow(columns, transforms=2, hidden=hidden)
+        model = MAF((columns,), transforms=2, hidden=(hidden, hidden))
     elif name in LINEAR:
         model = LinearGaussian(*LINEAR[name])
     else:

@@ -1,9 +1,9 @@
-"""scikit-learn's own checks, all of them, on the detector as it comes, which fuses, and on a plain score."""
+"""scikit-learn's own checks, all of them, on the detector as it comes, on a plain score, and on a flow."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dissensus import BayesianVAE, schedule
+from dissensus import BayesianFlow, BayesianVAE, schedule
 
 # Some checks fit on so few rows that no alarm is possible; the detector says so, and rightly.
 pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
@@ -16,6 +16,12 @@ def short_schedule(monkeypatch):
     monkeypatch.setattr(schedule, "LEAST_STEPS", 1)
 
 
-@parametrize_with_checks([BayesianVAE(), BayesianVAE(statistic="kl", epochs=3, draws=4, samples=4)])
+@parametrize_with_checks(
+    [
+        BayesianVAE(),
+        BayesianVAE(statistic="kl", epochs=3, draws=4, samples=4),
+        BayesianFlow(epochs=12, draws=4, hidden=(16,)),
+    ]
+)
 def test_estimator(estimator, check):
     check(estimator)

@@ -16,8 +16,6 @@ GPU = "cuda"
 
 @pytest.fixture(params=MODELS, ids=list(MODELS))
 def case(request):
-    if request.param == "flow":
-        pytest.importorskip("zuko")
     make, inputs = MODELS[request.param]
     model = make()
     model.initialise_(torch.Generator().manual_seed(3))

@@ -17,8 +17,6 @@ VARIANTS = pytest.mark.parametrize("variant", [SamplingSettings.variant_1, Sampl
 
 
 def made(name):
-    if name == "flow":
-        pytest.importorskip("zuko")
     make, x = MODELS[name]
     return make(), x.to(GPU)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dissensus import BayesianVAE, Detector
+from dissensus import BayesianFlow, BayesianVAE, Detector
 from dissensus.errors import ArtifactError, SettingsError
 
 EXAMPLE = Path(__file__).parents[2] / "examples/own_model.py"
@@ -27,7 +27,7 @@ PIXELS = "parts_of_an_operator:Pixels"
 
 @pytest.fixture
 def gates(tmp_path, monkeypatch, folder, pictures):
-    """Four gates with code of their own beside one without; the folder, and the gates by name."""
+    """Four gates with code of their own beside two without; the folder, and the gates by name."""
     shutil.copy(EXAMPLE, tmp_path / "models_of_an_operator.py")
     shutil.copy(PARTS, tmp_path / "parts_of_an_operator.py")
     monkeypatch.syspath_prepend(tmp_path)
@@ -42,6 +42,7 @@ def gates(tmp_path, monkeypatch, folder, pictures):
         "pixels": Detector(model=parts.Pixels, **QUICK).fit(pictures),
         "small": Detector(model=parts.Small, **QUICK).fit(pictures),
     }
+    made["flow"] = BayesianFlow(epochs=2, draws=2, hidden=(8,), false_alarm_rate=0.2, device="cpu").fit(rows)
     root = tmp_path / "gates"
     for name, gate in made.items():
         gate.save(root / name)
@@ -52,7 +53,7 @@ def gates(tmp_path, monkeypatch, folder, pictures):
 def test_they_answer_as_the_library_does(gates, serving, numbers, pictures, as_png):
     root, made = gates
     with serving(root, models=(PCA, SMALL, PIXELS), observations=(SHARP,)) as running:
-        for name in ("pca", "sharp"):
+        for name in ("pca", "sharp", "flow"):
             answer = running.client.post(f"/score?gate={name}", json={"rows": numbers[:5].tolist()})
             assert answer.status_code == 200, answer.text
             found = [result["score"] for result in answer.json()["results"]]
@@ -78,10 +79,12 @@ def test_what_is_said_about_them(gates, serving, numbers):
         assert settings("sharp")["model"] == {"name": "vae", "observation": "sharp", "latent_size": 1}
         assert settings("small")["model"]["name"] == SMALL
         assert (settings("small")["variant"], settings("small")["samples"]) == (1, 2)
-        answer = running.client.post("/explain?gate=pca", json={"rows": numbers[:1].tolist()})
-        assert answer.status_code == 200, answer.text
-        [explained] = made["pca"].explain(numbers[:1])
-        assert math.isclose(answer.json()["decision"]["score"], explained.decision.score, rel_tol=1e-9)
+        assert settings("flow")["model"] == {"name": "maf", "transforms": 3, "hidden": [8]}
+        for name in ("pca", "flow"):
+            answer = running.client.post(f"/explain?gate={name}", json={"rows": numbers[:1].tolist()})
+            assert answer.status_code == 200, answer.text
+            [explained] = made[name].explain(numbers[:1])
+            assert math.isclose(answer.json()["decision"]["score"], explained.decision.score, rel_tol=1e-9)
 
 
 def test_a_picture_is_explained_by_a_model_that_tells_no_terms(gates, serving, pictures, as_png):
@@ -97,10 +100,10 @@ def test_a_picture_is_explained_by_a_model_that_tells_no_terms(gates, serving, p
 def test_without_their_classes_the_others_are_served(gates, serving):
     root, _ = gates
     with serving(root, models=(PCA,)) as running:
-        assert running.service.gates.names == ["pca", "rows"]
+        assert running.service.gates.names == ["flow", "pca", "rows"]
         assert f"--model {SMALL}" in running.service.gates.problems["small"]
         assert f"--observation {SHARP}" in running.service.gates.problems["sharp"]
-    for name in ("rows", "small", "sharp", "pixels"):
+    for name in ("flow", "rows", "small", "sharp", "pixels"):
         shutil.rmtree(root / name)
     with pytest.raises(ArtifactError, match=f"its model is {PCA}"), serving(root):
         pass

@@ -26,8 +26,9 @@ VAE = "vae"
 def chosen_detector(
     context: typer.Context, model: str | None, of_a_vae: Mapping[str, Any], **settings: Any
 ) -> Detector:
-    """The unfitted gate: of a VAE with its own settings, or of another model."""
-    from dissensus.detector import BayesianVAE, Detector
+    """The unfitted gate: of a VAE with its own settings, of a flow, or of another model."""
+    from dissensus.detector import BayesianFlow, BayesianVAE, Detector
+    from dissensus.detector.bayesian_flow import is_flow
     from dissensus.detector.own_names import import_own
     from dissensus.models import check_model
 
@@ -41,6 +42,11 @@ def chosen_detector(
             raise SettingsError(
                 f"{_option(name)} is for VAEs, and the model is {model}: leave one of both out"
             )
+    if isinstance(chosen, str) and is_flow(chosen):
+        own = {name: value for name, value in settings.items() if name not in ("samples", "step_size")}
+        if _given(context, "step_size"):  # else that of flows
+            own["step_size"] = settings["step_size"]
+        return BayesianFlow(kind=chosen, **own)
     return Detector(model=chosen, **settings)
 
 

@@ -39,8 +39,8 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME|PACKAGE:CLASS",
-            help="What learns the data: auto, which suits the inputs, a family of models by name, such as "
-            "vae, or a class of your own. Default: vae.",
+            help="What learns the data: auto, which suits the inputs, a family of models by name (vae, or "
+            "for rows the flows maf, nsf and realnvp), or a class of your own. Default: vae.",
         ),
     ] = None,
     variant: Annotated[int, typer.Option(help="Of a VAE: 1 samples decoders, 2 samples encoders too.")] = 1,

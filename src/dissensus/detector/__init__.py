@@ -1,9 +1,10 @@
 """The estimators that tie the stages together, with scikit-learn's contract for outlier detectors."""
 
 from dissensus.detector.asking import Decisions
+from dissensus.detector.bayesian_flow import BayesianFlow
 from dissensus.detector.bayesian_vae import BayesianVAE
 from dissensus.detector.estimator import Detector
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
 
-__all__ = ["BayesianVAE", "Decisions", "Detector", "Learnt", "OnProgress"]
+__all__ = ["BayesianFlow", "BayesianVAE", "Decisions", "Detector", "Learnt", "OnProgress"]

@@ -75,10 +75,12 @@ def to_artifact(detector: Detector) -> Artifact:
 
 def kind_of(config: Mapping[str, Any], asked: type[Detector]) -> type[Detector]:
     """The class that a file is of, which must be the one that was asked to load it, or inherit from it."""
+    from dissensus.detector.bayesian_flow import BayesianFlow
     from dissensus.detector.bayesian_vae import BayesianVAE
     from dissensus.detector.estimator import Detector
 
-    kinds: dict[str, type[Detector]] = {kind.__name__: kind for kind in (Detector, BayesianVAE, asked)}
+    known = (Detector, BayesianFlow, BayesianVAE, asked)
+    kinds: dict[str, type[Detector]] = {kind.__name__: kind for kind in known}
     found = kinds.get(config["kind"])
     if found is None:
         raise ArtifactError(f"it is of the class {str(config['kind'])[:99]!r}: load it with that class")
@@ -106,7 +108,7 @@ def restored(
     claimed = claimed_model(lambda: kind._saved_model(config["model"], own), config["model"])
     check_model(claimed, draws)
     score = score_from_config(config["score"], statistic)
-    arguments = _arguments(config, score, own)
+    arguments = _arguments(kind, config, score, own)
     channels, *sides = claimed.input_shape  # of rows: their length, and no sides
     embed = embedder_from_config(config["embedder"], own["embed"]) if "embedder" in config else None
     preprocessor = restore_preprocessor(
@@ -158,12 +160,14 @@ def _settings_of(kind: type[Detector]) -> list[str]:
     return [name for name in kind._get_param_names() if name not in _NOT_SAVED]
 
 
-def _arguments(config: Mapping[str, Any], score: Score, own: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(
+    kind: type[Detector], config: Mapping[str, Any], score: Score, own: Mapping[str, Any]
+) -> dict[str, Any]:
     """The inverse of :func:`_settings`."""
     settings = {**config["settings"], "random_state": config["seed"]}
-    settings |= {name: config[name] for name in _AS_FITTED}
-    for pair in {"widths", "resize"} & set(settings):
-        settings[pair] = None if settings[pair] is None else tuple(settings[pair])
+    settings |= {name: config[name] for name in _AS_FITTED if name in kind._get_param_names()}
+    for several in {"widths", "hidden", "resize"} & set(settings):
+        settings[several] = None if settings[several] is None else tuple(settings[several])
     if isinstance(settings.get("observation"), dict):
         settings["observation"] = observation_from_config(settings["observation"], own["observation"])
     settings["posterior"] = posterior_from_config(settings["posterior"])

@@ -1,7 +1,8 @@
-"""Densities p(x|θ): the contract that every one keeps, the VAE, and what a pixel or a number is under it."""
+"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, and what a number is under a VAE."""
 
 from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
 from dissensus.models.described import OwnModels, model_from_config, model_to_config, shapes_of
+from dissensus.models.flow import MAF, NSF, Flow, RealNVP
 from dissensus.models.initialisation import initialise
 from dissensus.models.making import Model, build_model, check_model
 from dissensus.models.observation import (
@@ -38,7 +39,9 @@ from dissensus.models.vae import (
 
 __all__ = [
     "AUTO",
+    "MAF",
     "MODELS",
+    "NSF",
     "OBSERVATIONS",
     "OBSERVED",
     "PAPER_TRAINING",
@@ -50,6 +53,7 @@ __all__ = [
     "ConvolutionalDecoder",
     "ConvolutionalEncoder",
     "DiscretisedLogistic",
+    "Flow",
     "Gaussian",
     "GenerativeModel",
     "Inferred",
@@ -63,6 +67,7 @@ __all__ = [
     "OwnObservations",
     "PlainScorer",
     "Preset",
+    "RealNVP",
     "Scorer",
     "architecture_config",
     "build_model",

@@ -78,6 +78,14 @@ class GenerativeModel(nn.Module, ABC):
     """The statistics that it offers beside the log-likelihood, by name."""
 
     @property
+    def training_noise_size(self) -> int:
+        """How many standard normal numbers the objective takes of an input: those of a sample.
+
+        A model that is exact may take some all the same, to be trained on inputs that are blurred a little.
+        """
+        return self.noise_size
+
+    @property
     def explained_by(self) -> Literal["terms", "occlusion"]:
         """How it is found out where draws disagree about an input.
 
@@ -117,7 +125,7 @@ class GenerativeModel(nn.Module, ABC):
     def objective(self, x: Tensor, noise: Tensor) -> Tensor:
         """What training maximises, (B,) nats in float64: log p(x), or a bound on it.
 
-        ``noise`` (B, noise_size) is standard normal.
+        ``noise`` (B, training_noise_size) is standard normal; at zeros an exact model gives log p(x) itself.
         """
 
     @abstractmethod

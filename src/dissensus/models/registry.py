@@ -13,6 +13,10 @@ __all__ = ["AUTO", "MODELS", "model_name"]
 AUTO = "auto"
 _HOMES = {
     "vae": "vae:VAE",
+    "maf": "flow:MAF",
+    "nsf": "flow:NSF",
+    "realnvp": "flow:RealNVP",
+    "flow": "flow:MAF",  # the one to begin with; a gate calls it by its own name
 }
 MODELS: Mapping[str, type[GenerativeModel]] = Homes("dissensus.models", _HOMES)
 """Every family of models in this package, by name."""

@@ -25,7 +25,7 @@ class StepNoise(NamedTuple):
     """Standard normal numbers for one step, in the order they are drawn in."""
 
     objective: Tensor
-    """(B, noise_size)"""
+    """(B, training_noise_size)"""
     parts: dict[str, Tensor]
     """(P,) for each part whose rule takes noise, empty for the others."""
 
@@ -91,7 +91,7 @@ class Chain:
 
     def draw_noise(self, rows: int) -> StepNoise:
         """All that is random in a step on so many rows, apart from which they are."""
-        objective = torch.empty(rows, self.model.noise_size, device=self.data.device)
+        objective = torch.empty(rows, self.model.training_noise_size, device=self.data.device)
         objective.normal_(generator=self.generator)
         for name in self.order:
             self.parts[name].begin_step_(self.generator, rows)
@@ -100,7 +100,7 @@ class Chain:
         )
 
     def divided(self, rows: Tensor, noise: Tensor) -> Iterator[tuple[Tensor, Tensor]]:
-        """The batch's shares, each of row numbers (b,) and noise (b, noise_size)."""
+        """The batch's shares, each of row numbers (b,) and noise (b, training_noise_size)."""
         return zip(rows.tensor_split(self.shares), noise.tensor_split(self.shares), strict=True)
 
     def backward(self, rows: Tensor, noise: Tensor, model: GenerativeModel | None = None) -> Tensor:
@@ -118,7 +118,7 @@ class Chain:
         """
         with torch.no_grad():
             x = self.model.read(self.data[: self.batch_size])
-            noise = torch.zeros(len(x), self.model.noise_size, device=x.device)
+            noise = torch.zeros(len(x), self.model.training_noise_size, device=x.device)
             return float(self.model.objective(x, noise).median())
 
     def held_out_log_likelihood(self, x: Tensor, noise: Tensor) -> Tensor:
