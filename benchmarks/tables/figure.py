@@ -32,13 +32,8 @@ def draw_ranks(records: Records) -> Path | None:
     for each, (kind, means) in zip(axes.flat if len(found) > 1 else [axes], found.items(), strict=True):
         sets = len(next(iter(of_kind(by_set, kind).values())))
         _ranks(each, means)
-        each.set_title(
-            f"{sets} {kind}{quick_mark(records.quick)}",
-            loc="left",
-            fontweight="bold",
-            fontsize=10.5,
-            color=INK,
-        )
+        title = f"{sets} {kind}{quick_mark(records.quick)}"
+        each.set_title(title, loc="left", fontweight="bold", fontsize=10.5, color=INK)
     return save_figure(figure, records.folder / "ranks.png")
 
 
@@ -46,9 +41,7 @@ def _ranks(axes: Axes, means: Mapping[str, Mean]) -> None:
     """A dot and its interval for each detector."""
     for place, (name, mean) in enumerate(means.items()):
         colour = OWN if name in OURS else THEIRS
-        axes.plot(
-            [mean.low, mean.high], [place, place], color=colour, lw=2.2, alpha=0.45, solid_capstyle="butt"
-        )
+        axes.plot([mean.low, mean.high], [place, place], color=colour, lw=2.2, alpha=0.45)
         axes.plot(mean.value, place, "o", color=colour, ms=6)
         axes.annotate(
             f"{mean.value:.1f}",
@@ -68,4 +61,4 @@ def _ranks(axes: Axes, means: Mapping[str, Mean]) -> None:
     axes.tick_params(labelsize=8.5, length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(False, axis="y")
-    axes.set_xlabel("mean rank by AUROC, 1 is the best; 95% bootstrap interval over sets", fontsize=8.5)
+    axes.set_xlabel("mean rank by AUROC, with 95% interval over sets", fontsize=8.5)

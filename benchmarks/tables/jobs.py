@@ -80,11 +80,7 @@ def measure_jobs(
 def _settings(job: Job) -> dict[str, Any]:
     """The same for all tables of a group, so that records of several can be told."""
     share = None if job.share is None else [LEAST_SHARE, MOST_SHARE]
-    return {
-        "detector": job.detector.settings(),
-        "fitted on": "half of the different rows",
-        "anomalies": share,
-    }
+    return {"detector": job.detector.settings(), "fitted_on": "half of the rows", "contaminated": share}
 
 
 def _record(

@@ -1,9 +1,9 @@
 """One detector on one table with one seed: fitted, asked, and put into one row.
 
-False alarms are counted in the same way for all. Rows to fit on are set aside, as many and the same as
-``Detector`` sets aside, and how unusual a normal test row is among these decides whether it raises an alarm at
-5%. Ours set them aside themselves. A detector that has none is fitted once more without them for this number
-alone: its other numbers are those of the fit on all rows, which is the best it can do.
+False alarms are counted in the same way for all. Some of the rows to fit on are set aside, those that
+``Detector`` sets aside, and how unusual a normal test row is among these decides whether it raises an alarm
+at 5%. Ours set them aside themselves. A detector that does not is fitted once more without them, for this
+number alone: its other numbers are those of the fit on all rows, which is the best it can do.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Does what is chosen on some sets carry over to others? Candidates by random halves of the sets.
 
-In every division the candidate with the highest mean AUROC on one half is chosen, and what it gains over the
-default is seen on the other half, which had no part in the choice. The rule: the candidate that is chosen most
-often takes the default's place if choosing gains on unseen halves, in the mean over divisions, and the default
-stays otherwise. No set is ever looked at alone.
+In every division the candidate with the highest mean AUROC on one half is chosen, and what it gains over
+the default is seen on the other half, which had no part in the choice. The rule: the candidate that is chosen
+most often takes the default's place if choosing gains on unseen halves, in the mean over divisions; otherwise
+the default stays. No set is ever looked at alone.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ __all__ = ["SELECTION_NOTE", "Choice", "choose_by_halves", "selection_grids"]
 
 DIVISIONS = 1_000
 SELECTION_NOTE = (
-    f"{DIVISIONS:,} random halves of the sets, of tables and of embeddings alike. Chosen: how often the candidate "
-    "has the highest mean AUROC on a half. The rule is in benchmarks/tables/selection.py."
+    f"{DIVISIONS:,} random halves of the sets, of tables and of embeddings alike. Chosen: how often the "
+    "candidate has the highest mean AUROC on a half. The rule is in benchmarks/tables/selection.py."
 )
 
 
@@ -84,8 +84,8 @@ def selection_grids(records: Records, names: Sequence[str]) -> list[Grid]:
         return []
     choice = choose_by_halves(by_set)
     title = (
-        f"Candidates on {len(by_set[DEFAULT])} sets; chosen on a half: best on the other in {choice.best:.0%}, "
-        f"mean gain there {signed_number(choice.gain)}; by the rule: {choice.winner}"
+        f"Candidates on {len(by_set[DEFAULT])} sets; chosen on a half: best on the other in "
+        f"{choice.best:.0%}, mean gain there {signed_number(choice.gain)}; by the rule: {choice.winner}"
     )
     lines = tuple(
         (

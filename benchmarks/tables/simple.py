@@ -35,6 +35,7 @@ class Simple(ABC):
 
     def lacking(self) -> None:
         """It is always there."""
+        return
 
     def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
         """Standardise the columns by the rows, and learn from them."""
@@ -85,7 +86,7 @@ class Forest(Simple):
     trees: int = 100
 
     def _learn(self, rows: FloatArray, random_state: int) -> Any:
-        return IsolationForest(self.trees, random_state=random_state).fit(rows)
+        return IsolationForest(n_estimators=self.trees, random_state=random_state).fit(rows)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,17 +156,17 @@ def _on_set(records: Sequence[Record]) -> OnSet:
     return OnSet(
         kind_of(rows[0]["columns"]),
         fmean(CHANCE if row.get("error") else row["auroc"] for row in rows),
-        fmean(
-            row["strange"] / (row["strange"] + row["normal"])
-            if row.get("error")
-            else row["average_precision"]
-            for row in rows
-        ),
+        fmean(_share_of_anomalies(row) if row.get("error") else row["average_precision"] for row in rows),
         fmean(row["false_alarms"] for row in audible) if audible else None,
         fmean(seconds) if seconds else None,
         len(rows) - len(ended),
         len(rows),
     )
+
+
+def _share_of_anomalies(row: Mapping[str, Any]) -> float:
+    """The average precision of a detector that knows nothing."""
+    return float(row["strange"] / (row["strange"] + row["normal"]))
 
 
 def _ranks(by_set: BySet) -> dict[str, NDArray[np.float64]]:

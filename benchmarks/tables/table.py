@@ -16,9 +16,9 @@ __all__ = ["NOTE", "detector_lines", "difference_lines", "signed", "table_grids"
 
 HEAD = ("", "AUROC", "average precision", "mean rank", "false alarms", "seconds", "errors")
 NOTE = (
-    "Half of the different normal rows are fitted on, the other half and all anomalies are asked about. Means "
-    "are over sets, of each the mean over seeds; ranks are by AUROC, 1 the best. A fit that ends in an error "
-    "counts as chance, and its set has the worst rank. False alarms: normal test rows with a conformal "
+    "Half of the different normal rows are fitted on, the other half and all anomalies are asked about. "
+    "Means are over sets, of each the mean over seeds; ranks are by AUROC, 1 the best. A fit that ends in an "
+    "error counts as chance, and its set has the worst rank. False alarms: normal test rows with a conformal "
     "p-value of at most 5%, on sets with enough rows to calibrate. All detectors calibrate on the same "
     "rows; those that do not hold rows out themselves are fitted a second time without them, for this number "
     "alone. Seconds to fit and to score, on one core."
@@ -49,7 +49,7 @@ def table_note(records: Records) -> str:
     ]
     if not older:
         return NOTE
-    return f"{NOTE} Of several settings, measure them again: {', '.join(dict.fromkeys(older))}."
+    return f"{NOTE} Records of several settings, to be measured again: {', '.join(dict.fromkeys(older))}."
 
 
 def detector_lines(found: Sequence[Line]) -> list[tuple[str, ...]]:
