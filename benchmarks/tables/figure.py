@@ -41,7 +41,7 @@ def _ranks(axes: Axes, means: Mapping[str, Mean]) -> None:
     """A dot and its interval for each detector."""
     for place, (name, mean) in enumerate(means.items()):
         colour = OWN if name in OURS else THEIRS
-        axes.plot([mean.low, mean.high], [place, place], color=colour, lw=2.2, alpha=0.45)
+        axes.hlines(place, mean.low, mean.high, color=colour, lw=2.2, alpha=0.45)
         axes.plot(mean.value, place, "o", color=colour, ms=6)
         axes.annotate(
             f"{mean.value:.1f}",

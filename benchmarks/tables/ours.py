@@ -30,7 +30,7 @@ class Ours:
         """The class and every argument, so that another default is another measurement."""
         arguments = self._made().get_params(deep=False)
         plain = {name: _plain(value) for name, value in arguments.items() if name not in NOT_SETTINGS}
-        return {"kind": self.kind, **plain}
+        return {"class": self.kind, **plain}
 
     def lacking(self) -> str | None:
         """A version of the package may not have it."""

@@ -24,6 +24,7 @@ __all__ = [
     "OnSet",
     "bootstrap",
     "differences",
+    "left_out",
     "lines",
     "mixed",
     "rank_means",
@@ -79,23 +80,29 @@ BySet = Mapping[str, Mapping[str, OnSet]]
 
 
 def read_sets(records: Records, detectors: Iterable[str], *, prefix: str = "") -> dict[str, dict[str, OnSet]]:
-    """By detector and set, those sets that were measured with all detectors here, on the same seeds.
+    """By detector and set, over the seeds that all detectors here have of it; sets without any are left out.
 
     Groups of records are called ``prefix`` and the detector's name.
     """
-    found: dict[str, dict[str, list[Record]]] = {}
+    found: dict[str, dict[tuple[str, int | None], Record]] = {}
     for name in detectors:
-        by_set: dict[str, list[Record]] = defaultdict(list)
-        for record in records.read(f"{prefix}{name}"):
-            by_set[record.name].append(record)
-        if by_set:
-            found[name] = by_set
-    seeds: dict[str, set[frozenset[int | None]]] = defaultdict(set)
-    for by_set in found.values():
-        for each in {name for other in found.values() for name in other}:
-            seeds[each].add(frozenset(record.seed for record in by_set.get(each, ())))
-    whole = sorted(name for name, kinds in seeds.items() if len(kinds) == 1)
-    return {name: {each: _on_set(by_set[each]) for each in whole} for name, by_set in found.items()}
+        if own := {(record.name, record.seed): record for record in records.read(f"{prefix}{name}")}:
+            found[name] = own
+    shared = set.intersection(*(set(own) for own in found.values())) if found else set()
+    by_set: dict[str, list[int | None]] = defaultdict(list)
+    for each, seed in sorted(shared, key=str):
+        by_set[each].append(seed)
+    return {
+        name: {each: _on_set([own[each, seed] for seed in seeds]) for each, seeds in by_set.items()}
+        for name, own in found.items()
+    }
+
+
+def left_out(records: Records, detectors: Iterable[str]) -> list[str]:
+    """Sets that some detectors here were measured on and others were not."""
+    own = [{record.name for record in records.read(name)} for name in detectors]
+    here = [sets for sets in own if sets]
+    return sorted(here[0].union(*here) - here[0].intersection(*here)) if here else []
 
 
 def mixed(records: Records, detectors: Iterable[str], *, prefix: str = "") -> list[str]:

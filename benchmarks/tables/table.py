@@ -10,7 +10,7 @@ from benchmarks.records import Records
 from benchmarks.tables.detectors import BASE, DETECTORS, OURS, TITLES
 from benchmarks.tables.jobs import CONTAMINATED
 from benchmarks.tables.sets import KINDS
-from benchmarks.tables.summary import BySet, Line, Mean, differences, lines, mixed, read_sets
+from benchmarks.tables.summary import BySet, Line, Mean, differences, left_out, lines, mixed, read_sets
 
 __all__ = ["NOTE", "detector_lines", "difference_lines", "signed", "table_grids", "table_note"]
 
@@ -44,12 +44,14 @@ def table_grids(records: Records) -> list[Grid]:
 
 def table_note(records: Records) -> str:
     """What the tables mean, and what is wrong with the records."""
-    older = [
-        TITLES[name] for prefix in ("", CONTAMINATED) for name in mixed(records, DETECTORS, prefix=prefix)
-    ]
-    if not older:
-        return NOTE
-    return f"{NOTE} Records of several settings, to be measured again: {', '.join(dict.fromkeys(older))}."
+    said = [NOTE]
+    if missing := left_out(records, DETECTORS):
+        said.append(f"Not measured with all detectors yet, and left out: {', '.join(missing)}.")
+    older = [name for prefix in ("", CONTAMINATED) for name in mixed(records, DETECTORS, prefix=prefix)]
+    if older:
+        titles = ", ".join(dict.fromkeys(TITLES[name] for name in older))
+        said.append(f"Records of several settings, to be measured again: {titles}.")
+    return " ".join(said)
 
 
 def detector_lines(found: Sequence[Line]) -> list[tuple[str, ...]]:

@@ -70,7 +70,7 @@ def test_ours_calibrate_themselves(rows):
 def test_settings_of_ours_follow_the_defaults():
     settings = Ours("BayesianVAE", {"widths": (8,), "posterior": dissensus.SGHMC()}).settings()
     assert json.dumps(settings)
-    assert (settings["draws"], settings["widths"]) == (20, [8])
+    assert (settings["class"], settings["draws"], settings["widths"]) == ("BayesianVAE", 20, [8])
     assert not {"device", "random_state"} & set(settings)
     assert set(OURS) < set(DETECTORS)
     assert Ours("NoSuch").lacking() == "dissensus.NoSuch is left out: there is none"

@@ -41,9 +41,12 @@ def test_sets_that_one_detector_lacks_are_left_out(recorded):
     recorded("knn", [0.8, 0.6], seeds=(0, 1))
     recorded("lof", [0.8, 0.6], seeds=(0, 1))
     records = recorded("lof", [0.8, 0.6, 0.9], seeds=(0,))
-    assert set(read_sets(records, ["knn", "lof"])["knn"]) == {"set-0", "set-1"}
-    records = recorded("lof", [0.8], seeds=(2,))
-    assert set(read_sets(records, ["knn", "lof"])["lof"]) == {"set-1"}
+    found = read_sets(records, ["knn", "lof"])
+    assert {name: one.fits for name, one in found["lof"].items()} == {"set-0": 2, "set-1": 2}
+    assert "and left out: set-2." in table_note(records)
+    records = recorded("detector", [0.9], seeds=(1, 2))
+    found = read_sets(records, ["knn", "lof", "detector"])
+    assert {name: one.fits for name, one in found["lof"].items()} == {"set-0": 1}
     assert mixed(records, ["knn", "lof"]) == []
     row = records.read("lof")[0].rows[0]
     records.add("lof", Record("set-0", 0, {"detector": 2}, [row], {}, environment={}))
