@@ -10,6 +10,7 @@ from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
+from benchmarks.tables.command import tables
 from dissensus.cli.failures import Commands
 
 __all__ = ["app"]
@@ -25,6 +26,7 @@ app = typer.Typer(
 app.command("paper")(paper)
 app.command("panel")(panel)
 app.command("guarantees")(guarantees)
+app.command("tables")(tables)
 app.command("speed")(speed)
 app.command("service")(service)
 app.command("checks")(checks)

@@ -14,8 +14,8 @@ from benchmarks.places import RESULTS
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from benchmarks.grids import Grid
     from benchmarks.records import Records
-    from benchmarks.tables import Grid
 
 __all__ = [
     "Cache",
@@ -78,7 +78,7 @@ def show_tables(
     grids: Sequence[Grid], note: str, records: Records, console: Console, *, form: Form, file: str
 ) -> None:
     """Prints tables and keeps them beside the records as Markdown; says what to do where there are none."""
-    from benchmarks.tables import show
+    from benchmarks.grids import show
 
     if grids:
         show(grids, note, console, form=form.value, file=records.folder / file)

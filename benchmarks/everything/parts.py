@@ -41,6 +41,16 @@ def _speed(device: str, minutes: float, *parts: str) -> Part:
     return Part(call, minutes, f"speed/{device}:{','.join(parts)}")
 
 
+def _tables(minutes: float, *detectors: str, options: str) -> Part:
+    """Without records to say how long it takes: theirs are seconds of one core, of which two work at once."""
+    return Part(
+        " ".join([f"tables --workers 2 {options}", *(f"--only {name}" for name in detectors)]), minutes
+    )
+
+
+_SIMPLE = ("knn", "lof", "isolation-forest", "one-class-svm", "pca", "gaussian-mixture", "ecod")
+
+
 PARTS: Mapping[str, tuple[Part, ...]] = {
     "gpu": (
         Part("checks --only gpu", 2, "checks/gpu:*"),
@@ -100,6 +110,18 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             Part(f"checks --only tables --seeds {n} --workers 2", 8, f"checks/tables:*@{n}")
             for n in (0, 1, 2)
         ),
+        _tables(4, *_SIMPLE, options="--seeds 0,1,2"),
+        *(
+            _tables(minutes, name, options=f"--seeds {seed}")
+            for seed in (0, 1, 2)
+            for name, minutes in (
+                ("detector", 9),
+                ("bayesian-flow", 10),
+                ("bayesian-vae", 9),
+                ("pyod-vae", 6),
+            )
+        ),
+        *(_tables(6, options=f"--contaminated --seeds {seed}") for seed in (0, 1, 2)),
         Part("checks --only shift", 3, "checks/shift:*"),
         *(Part(f"checks --only svhn --seeds {n}", 6, f"checks/svhn:*@{n}") for n in (0, 1, 2)),
         Part("checks --only fuzz", 3, "checks/fuzz:*"),

@@ -9,6 +9,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, quick_title
 from benchmarks.panel.configuration import RECOMMENDED, Configuration
 from benchmarks.panel.rows import NO_MODEL, Row
 from benchmarks.panel.runs import PanelRun
@@ -18,7 +19,6 @@ from benchmarks.panel.table import summary_grid
 from benchmarks.panel.tasks import all_rows, panel_sizes, panel_task
 from benchmarks.records import Records
 from benchmarks.runner import Task
-from benchmarks.tables import Grid, quick_title
 
 __all__ = ["KIND", "UNCHANGED", "ablation_grids", "ablation_tasks", "ablations"]
 

@@ -19,13 +19,13 @@ from benchmarks.baselines.detectors import (
 )
 from benchmarks.baselines.measure import Split, Task, baseline_tasks, measure, pictures
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, quick_title
 from benchmarks.panel.inputs import Purpose, Sizes, load_inputs
 from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import NO_MODEL, rows_of_scores, to_record
 from benchmarks.panel.sets import INLIER_SETS, InlierSet
 from benchmarks.panel.tasks import all_rows, panel_sizes
 from benchmarks.records import Records
-from benchmarks.tables import Grid, quick_title
 from dissensus.errors import SettingsError
 
 __all__ = ["CANDIDATES", "RULE", "SELECTION", "candidate_grids", "measure_panel", "select_candidates"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, quick_title
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.power import COUNTS, FALSE_DISCOVERY_RATE, MIX, Power, shown_power
 from benchmarks.panel.rows import NO_MODEL, Row
@@ -12,7 +13,6 @@ from benchmarks.panel.summary import Pair, Summary, at_same_places, measured_by_
 from benchmarks.panel.tasks import all_rows
 from benchmarks.records import Records
 from benchmarks.selection import Candidate, choose
-from benchmarks.tables import Grid, quick_title
 
 __all__ = [
     "LEAST_WORST",

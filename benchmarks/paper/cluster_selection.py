@@ -15,13 +15,13 @@ from statistics import fmean
 from types import MappingProxyType
 
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, quick_title
 from benchmarks.paper.cluster_runs import RUN, ClusterRun, first_draws
 from benchmarks.paper.clusters import FULL, PAIRS, QUICK
 from benchmarks.paper.presets import CHOSEN, BenchPreset
 from benchmarks.records import Records
 from benchmarks.runner import Report, Results, Task
 from benchmarks.selection import Candidate, choose
-from benchmarks.tables import Grid, quick_title
 from dissensus.evaluation import evaluate
 from dissensus.scores import Measured, ess_disagreement, score
 

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, quick_title
 from benchmarks.paper import presets
 from benchmarks.paper.benchmarks import FULL, QUICK, Benchmark
 from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.ratio_runs import Model, RatioRun
 from benchmarks.records import Record, Records
 from benchmarks.runner import Report, Results, Task
-from benchmarks.tables import Grid, quick_title
 from dissensus.evaluation import evaluate
 from dissensus.inputs import MADE_UP
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from benchmarks.baselines.measure import PREFIX
 from benchmarks.decimals import short
+from benchmarks.grids import Grid, mean_and_spread, quick_title
 from benchmarks.paper.benchmarks import BENCHMARKS, GROUPS
 from benchmarks.paper.latent import GROUP as LATENT
 from benchmarks.paper.methods import METHODS
@@ -17,7 +18,6 @@ from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.tasks import selection_group
 from benchmarks.records import Record, Records
 from benchmarks.selection import Candidate, choose
-from benchmarks.tables import Grid, mean_and_spread, quick_title
 
 __all__ = [
     "LATENT_NOTE",

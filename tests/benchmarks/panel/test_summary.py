@@ -2,6 +2,7 @@
 
 import pytest
 
+from benchmarks.grids import to_markdown
 from benchmarks.panel import configuration
 from benchmarks.panel.ablation import ablation_grids
 from benchmarks.panel.figures import draw_all
@@ -12,7 +13,6 @@ from benchmarks.panel.table import LEAST_WORST, as_candidate, panel_grids, selec
 from benchmarks.panel.tasks import all_rows
 from benchmarks.records import Record, Records
 from benchmarks.selection import choose
-from benchmarks.tables import to_markdown
 
 
 def row(inliers, outliers, kind, score, auroc, seed=0, posterior="sghmc"):

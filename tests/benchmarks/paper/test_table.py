@@ -8,13 +8,13 @@ from PIL import Image
 
 from benchmarks.curves import histogram, roc_points
 from benchmarks.drawing import picture_sheet, save_picture
+from benchmarks.grids import to_latex, to_markdown
 from benchmarks.paper.benchmarks import GROUPS
 from benchmarks.paper.figures import draw_all
 from benchmarks.paper.methods import METHODS
 from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.table import latent_grids, selection_grids, table_grids, table_rows
 from benchmarks.records import Record, Records
-from benchmarks.tables import to_latex, to_markdown
 
 NAMES = ("auroc", "auprc_in", "auprc_out", "fpr80_in", "fpr80_out")
 

@@ -8,9 +8,9 @@ from rich.console import Console
 
 from benchmarks.archive import Archive
 from benchmarks.curves import BINS, POINTS, histogram, precision_recall, roc_points
+from benchmarks.grids import Grid, show, to_latex, to_markdown, to_terminal
 from benchmarks.paper.presets import PRESETS
 from benchmarks.selection import Candidate, candidates, choose
-from benchmarks.tables import Grid, show, to_latex, to_markdown, to_terminal
 from dissensus.errors import DataError, SettingsError
 from dissensus.evaluation import auprc, auroc
 
