@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from dissensus.defaults import STATISTIC
 from dissensus.detector.asking import Asking
-from dissensus.detector.calibrating import together, warn_if_mute
+from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
 from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
@@ -193,6 +193,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self._forget()
             self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
         warn_if_mute(self)
+        warn_if_outliers_rule(self)
         warn_if_unsound(self)
         return self
 
