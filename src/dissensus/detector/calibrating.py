@@ -49,7 +49,7 @@ def warn_if_outliers_rule(gate: Detector, *, stacklevel: int = 3) -> None:
     if 0 < allowed <= outliers:
         warnings.warn(
             f"contamination={share:g} means about {outliers} outliers among the {size} calibration inputs "
-            f"too, so that at false_alarm_rate={rate:g} one of them is the threshold, and of new outliers like "
+            f"too, so that at false_alarm_rate={rate:g} one of them is the threshold, and of new ones like "
             f"them only about {allowed / (outliers + 1):.0%} will be flagged: recalibrate on inputs known to "
             "be normal (gate.recalibrate(X), dissensus calibrate), or ask for a rate of "
             f"{rate_despite_outliers(share, rate):.3g}, which flags about {rate:g} of normal inputs if they "
