@@ -119,3 +119,22 @@ def test_rows_of_numbers(fit, dissensus, tmp_path):
     answer = dissensus("score", tmp_path / "gate", tmp_path / "rows.npy")
     assert answer.code == 0
     assert len(answer.out.splitlines()) == 81
+
+
+def test_the_bar_counts_both_fits():
+    from dissensus.cli.fit import how_to_go_on
+    from dissensus.cli.progress import StageProgress, fit_work
+    from dissensus.detector.trimming import AGAIN, TRIMMING
+
+    assert list(fit_work(BayesianVAE(), 100)) == ["sampling", "calibrating"]
+    work = fit_work(BayesianVAE(contamination=0.1), 100)
+    assert list(work) == ["sampling", TRIMMING, AGAIN, "calibrating"]
+    assert 0 < work[AGAIN] < work["sampling"]
+    progress = StageProgress(work, quiet=True)
+    for stage, said in [
+        ("sampling", "after epoch 2 of 4: "),
+        (TRIMMING, "while trimming: "),
+        (AGAIN, "after epoch 2 of 4 of the second fit: "),
+    ]:
+        progress.last = stage, 2, 4
+        assert f"interrupted {said}" in how_to_go_on(progress)

@@ -55,7 +55,8 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         The share of the inputs that may be outliers, below 0.5: a first fit scores the inputs, and the most
         unusual ones are left out of a second. ``None`` takes all of them for normal. No input is left out of
         the calibration, for p-values would be too small, so that outliers there make alarms rarer
-        (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some.
+        (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. Unlike in
+        scikit-learn's own detectors it does not set the threshold, which ``false_alarm_rate`` does.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them.
     epochs, batch_size
