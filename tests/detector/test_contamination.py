@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dissensus import Detector
+from dissensus import BayesianFlow, Detector
 from dissensus.detector.trimming import usual
 from dissensus.errors import ArtifactError, CalibrationWarning, CheckpointError, InputWarning
 from tests.contracts.own_embedders import Projection
@@ -144,6 +144,15 @@ def test_saved_and_loaded(gates, mixed, tmp_path):
     assert "make flags rarer than is said below" in card
     config = json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
     assert config["left_out"] == {"contamination": 0.1, "train": 14, "validation": 2}
+
+
+def test_a_flow_leaves_out_as_well(mixed, tmp_path):
+    settings = {"epochs": 12, "draws": 4, "hidden": (16,), "false_alarm_rate": 0.2, "device": "cpu"}
+    gate = BayesianFlow(**settings, contamination=SHARE).fit(mixed)
+    assert (gate.examples_.inputs.mean(axis=1) > 4).sum() <= 2
+    gate.save(tmp_path / "gate")
+    again = BayesianFlow.load(tmp_path / "gate", device="cpu")
+    assert (again.contamination, again.left_out_) == (SHARE, gate.left_out_)
 
 
 def test_a_gate_fitted_on_everything_says_nothing_of_it(gates, tmp_path):

@@ -1,6 +1,6 @@
 """scikit-learn's own checks on the detector as it comes, on a plain score, and on a flow.
 
-All but one assertion: that as many training inputs are flagged as ``contamination`` says. Here it says what is
+All but one assertion: that as many training inputs are flagged as ``contamination`` says. Here it is what is
 left out of the fit, and ``false_alarm_rate`` alone what is flagged.
 """
 
