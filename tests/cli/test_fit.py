@@ -18,6 +18,7 @@ def test_json(fit, images_file, tmp_path):
     answer = fit(images_file, tmp_path / "gate", "--json")
     gate = BayesianVAE.load(tmp_path / "gate")
     assert answer.json["inputs"] == 60
+    assert answer.json["left_out"] is None
     assert answer.json["input_shape"] == [8, 8, 1]
     assert answer.json["threshold"] == gate.threshold_
     assert answer.json["calibration_inputs"] == len(gate.calibration_scores_)
@@ -48,6 +49,27 @@ def test_settings_reach_the_detector(fit, images_file, tmp_path):
     gate = BayesianVAE.load(tmp_path / "gate")
     assert (gate.variant, gate.statistic, gate.observation) == (2, "typicality", "gaussian")
     assert (gate.chains, gate.seed_, gate.false_alarm_rate) == (1, 5, 0.5)
+
+
+def test_contamination_is_told_by_every_command(fit, dissensus, images_file, tmp_path):
+    answer = fit(images_file, tmp_path / "gate", "--contamination", 0.1)
+    said = "left out the most unusual 4 training and 1 validation inputs, at a contamination of 0.1"
+    assert said in " ".join(answer.out.split()), answer.err
+    assert {path.name for path in tmp_path.iterdir()} == {"gate"}
+    assert said in " ".join(dissensus("inspect", tmp_path / "gate").out.split())
+    found = {"contamination": 0.1, "train": 4, "validation": 1}
+    assert dissensus("inspect", tmp_path / "gate", "--json").json["left_out"] == found
+    assert dissensus("report", tmp_path / "gate", images_file, "-o", tmp_path / "r.html").code in (0, 1)
+    assert "the most unusual 4 training and 1 validation" in (tmp_path / "r.html").read_text("utf-8")
+    again = fit(images_file, tmp_path / "gate", "--contamination", 0.1, "--false-alarm-rate", 0.1, "--json")
+    assert again.json["left_out"] == found
+    assert "one of them is the threshold" in again.err
+
+
+def test_a_contamination_that_is_none_is_refused(fit, images_file, tmp_path):
+    answer = fit(images_file, tmp_path / "gate", "--contamination", 10)
+    assert answer.code == 2
+    assert "contamination must be the share" in answer.err
 
 
 @pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
@@ -97,3 +119,22 @@ def test_rows_of_numbers(fit, dissensus, tmp_path):
     answer = dissensus("score", tmp_path / "gate", tmp_path / "rows.npy")
     assert answer.code == 0
     assert len(answer.out.splitlines()) == 81
+
+
+def test_the_bar_counts_both_fits():
+    from dissensus.cli.fit import how_to_go_on
+    from dissensus.cli.progress import StageProgress, fit_work
+    from dissensus.detector.trimming import AGAIN, TRIMMING
+
+    assert list(fit_work(BayesianVAE(), 100)) == ["sampling", "calibrating"]
+    work = fit_work(BayesianVAE(contamination=0.1), 100)
+    assert list(work) == ["sampling", TRIMMING, AGAIN, "calibrating"]
+    assert 0 < work[AGAIN] < work["sampling"]
+    progress = StageProgress(work, quiet=True)
+    for stage, said in [
+        ("sampling", "after epoch 2 of 4: "),
+        (TRIMMING, "while trimming: "),
+        (AGAIN, "after epoch 2 of 4 of the second fit: "),
+    ]:
+        progress.last = stage, 2, 4
+        assert f"interrupted {said}" in how_to_go_on(progress)

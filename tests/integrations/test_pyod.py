@@ -65,3 +65,30 @@ def test_pyods_own_evaluation_and_scikit_learns_clone(detector, inliers, outlier
     again = clone(detector)
     assert not hasattr(again, "gate_")
     assert again.contamination == 0.05
+
+
+def test_scores_and_labels_are_of_the_inputs_in_their_order(detector, inliers, outliers):
+    X = np.concatenate([inliers, outliers[:5]])
+    np.testing.assert_array_equal(detector.decision_scores_, detector.decision_function(X))
+    np.testing.assert_array_equal(detector.labels_, detector.predict(X))
+    assert detector.labels_[-5:].all()
+    assert detector.threshold_ == np.percentile(detector.decision_scores_, 95)
+
+
+@pytest.mark.parametrize(("share", "left_out"), [(0.1, 0.1), (0.5, None)])
+def test_without_a_gate_the_contamination_is_also_left_out_of_the_fit(inliers, monkeypatch, share, left_out):
+    from dissensus import schedule
+    from dissensus.integrations.pyod import PyODDetector
+
+    monkeypatch.setattr(schedule, "LEAST_STEPS", 20)  # a moment's fit, as it comes
+    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
+    detector = PyODDetector(contamination=share).fit(inliers)  # no warning about the gate's own threshold
+    assert detector.gate_.contamination == left_out
+    assert (detector.gate_.left_out_ is None) == (left_out is None)
+    assert detector.decision_scores_.shape == (300,)
+    assert detector.labels_.mean() == pytest.approx(share, abs=0.01)
+
+
+def test_a_gate_that_is_given_leaves_out_what_it_says(detector):
+    assert detector.contamination == 0.05
+    assert detector.gate_.left_out_ is None

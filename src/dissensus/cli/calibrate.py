@@ -9,7 +9,8 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
-from dissensus.cli.fit import check_output, claim_output, what_is_flagged
+from dissensus.cli.fit import check_output, claim_output
+from dissensus.cli.gate_words import what_is_flagged
 from dissensus.cli.inspect import gate_facts
 from dissensus.cli.options import (
     Device,

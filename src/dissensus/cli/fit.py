@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +13,9 @@ import typer
 from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score, chosen_steps
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
+from dissensus.cli.gate_words import what_is_flagged, what_was_left_out
 from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
-from dissensus.cli.progress import Downloads, StageProgress, fit_work
+from dissensus.cli.progress import AGAIN, SAMPLING, Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
 from dissensus.destination import STDOUT, check_folder
 from dissensus.errors import ArtifactError, SettingsError
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.lock import Claim
 
-__all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "what_is_flagged"]
+__all__ = ["check_output", "claim_output", "fit", "how_to_go_on"]
 
 
 def fit(
@@ -63,6 +63,14 @@ def fit(
     false_alarm_rate: Annotated[
         float, typer.Option(help="Share of normal inputs that may be flagged.")
     ] = 0.05,
+    contamination: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            help="Share of DATA that may be outliers, below 0.5: as many of the most unusual inputs are left "
+            "out of a second fit. Default: all are taken for normal.",
+        ),
+    ] = None,
     chains: Annotated[int, typer.Option(min=1, help="Chains that are run.")] = 2,
     draws: Annotated[int, typer.Option(min=1, help="Draws kept of all chains together.")] = 20,
     epochs: Annotated[
@@ -140,6 +148,7 @@ def fit(
         posterior=posterior,
         statistic=chosen_score(statistic),
         false_alarm_rate=false_alarm_rate,
+        contamination=contamination,
         chains=chains,
         draws=draws,
         epochs=epochs,
@@ -201,12 +210,13 @@ def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
 
-    from dissensus.detector.describing import about_model, about_sampler
+    from dissensus.detector.describing import about_left_out, about_model, about_sampler
 
     return {
         "gate": str(output),
         "model": about_model(gate)["model"],
         "inputs": inputs,
+        "left_out": about_left_out(gate),
         "input_shape": list(gate.preprocessor_.shape),
         "draws": len(gate.draws_),
         "chains": gate.chains,
@@ -252,13 +262,9 @@ def how_to_go_on(progress: StageProgress) -> str:
     if progress.last is None:
         return "interrupted before an epoch was done: give the same command again"
     stage, done, total = progress.last
-    where = f"after epoch {done} of {total}" if stage == "sampling" else f"while {stage}"
+    fits = {SAMPLING: "", AGAIN: " of the second fit"}
+    where = f"after epoch {done} of {total}{fits[stage]}" if stage in fits else f"while {stage}"
     return f"interrupted {where}: give the same command again to go on from there"
-
-
-def what_is_flagged(facts: Mapping[str, Any]) -> str:
-    """In words, of a gate's statistic and threshold."""
-    return "nothing" if facts["threshold"] is None else f"{facts['statistic']} above {facts['threshold']:.4g}"
 
 
 def _print_summary(summary: dict[str, Any], output: Path) -> None:
@@ -271,6 +277,8 @@ def _print_summary(summary: dict[str, Any], output: Path) -> None:
         f"[bold]{escape(str(output))}[/bold]  {summary['draws']} draws of {summary['chains']} chains, "
         f"from {summary['inputs']} inputs in {summary['seconds']:.0f} s"
     )
+    for said in what_was_left_out(summary):
+        out.print(said)
     out.print(
         f"flags {what_is_flagged(summary)}, at a false-alarm rate of "
         f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"

@@ -11,7 +11,7 @@ import typer
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
-from dissensus.cli.fit import what_is_flagged
+from dissensus.cli.gate_words import what_is_flagged, what_was_left_out
 from dissensus.cli.options import Gate, Json, OwnEmbedder, OwnModel, OwnObservation, OwnScore, Quiet, own_code
 from dissensus.cli.progress import StageProgress
 
@@ -66,7 +66,7 @@ def inspect(
 
 def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
-    from dissensus.detector.describing import about_model, about_sampler
+    from dissensus.detector.describing import about_left_out, about_model, about_sampler
     from dissensus.detector.posterior import posterior_in_words
     from dissensus.report import describe_health
 
@@ -80,6 +80,7 @@ def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
         "id_column": gate.preprocessor_.id_column,
         "resize": None if gate.resize is None else list(gate.resize),
         "fitted_rows": gate.fitted_rows_,
+        "left_out": about_left_out(gate),
         "calibration_inputs": len(gate.calibration_scores_),
         "statistic": gate.statistic_,
         "statistic_in_words": gate.score_.description,
@@ -113,6 +114,7 @@ def _print(facts: Mapping[str, Any]) -> None:
         f"takes {kind}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
         *(f"embeds them by {name}" for name in embedders),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
+        *what_was_left_out(facts),
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",

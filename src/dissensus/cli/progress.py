@@ -11,8 +11,9 @@ from dissensus.progress import ShownBar, WorkBar
 if TYPE_CHECKING:
     from dissensus.detector import Detector
 
-__all__ = ["Downloads", "StageProgress", "fit_work"]
+__all__ = ["AGAIN", "SAMPLING", "Downloads", "StageProgress", "fit_work"]
 
+SAMPLING, TRIMMING, AGAIN = "sampling", "trimming", "sampling again"  # as the fit calls its stages
 TRAINING_COST = 5.0  # of one image forwards and backwards, in decodings; measured on CPUs
 
 
@@ -23,8 +24,14 @@ def fit_work(gate: Detector, rows: int) -> dict[str, float]:
     training, calibration = 0.8 * rows, 0.15 * rows
     batch_size = gate.batch_size or default_batch_size(max(1, int(training)))
     epochs = gate.epochs or default_epochs(max(1, int(training)), batch_size)
+    sampling = TRAINING_COST * gate.chains * epochs * training
+    again = {
+        TRIMMING: training * gate.draws * gate.samples,
+        AGAIN: sampling * (1 - (gate.contamination or 0.0)),
+    }
     return {
-        "sampling": TRAINING_COST * gate.chains * epochs * training,
+        SAMPLING: sampling,
+        **(again if gate.contamination else {}),
         "calibrating": calibration * gate.draws * gate.samples,
     }
 
@@ -50,7 +57,7 @@ class StageProgress(WorkBar):
             if name == stage:
                 break
             before += work
-        detail = f"{done}/{total}" if stage == "sampling" else ""
+        detail = f"{done}/{total}" if stage in (SAMPLING, AGAIN) else ""
         self.show(before + self._work.get(stage, 0.0) * done / max(total, 1), what=stage, detail=detail)
 
 

@@ -9,6 +9,7 @@ from dissensus.decisions.conformal import (
     least_calibration_size,
     rounded,
 )
+from dissensus.decisions.contaminated import ContaminatedRate, contaminated_rate, rate_despite_outliers
 from dissensus.decisions.discoveries import (
     Discoveries,
     benjamini_hochberg,
@@ -31,6 +32,7 @@ __all__ = [
     "AdaptiveRate",
     "Alternative",
     "BatchTest",
+    "ContaminatedRate",
     "Discoveries",
     "DriftMonitor",
     "Exchangeability",
@@ -46,10 +48,12 @@ __all__ = [
     "check_exchangeable",
     "conformal_p_values",
     "conformal_threshold",
+    "contaminated_rate",
     "effective_size",
     "false_alarm_interval",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
+    "rate_despite_outliers",
     "rounded",
     "weighted_p_values",
 ]

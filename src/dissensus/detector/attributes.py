@@ -16,7 +16,7 @@ from dissensus.posterior import WeightDraws
 from dissensus.scores import Score
 
 if TYPE_CHECKING:
-    from dissensus.detector.learnt import Learnt
+    from dissensus.detector.learnt import Learnt, LeftOut
 
 __all__ = ["FittedAttributes"]
 
@@ -82,6 +82,11 @@ class FittedAttributes:
     def fitted_rows_(self) -> Mapping[str, int]:
         """How many inputs went into which part: train, validation and calibration."""
         return self.learnt_.rows
+
+    @property
+    def left_out_(self) -> LeftOut | None:
+        """How many inputs were left out because of ``contamination``; None: all were taken for normal."""
+        return self.learnt_.left_out
 
     @property
     def seed_(self) -> int:

@@ -16,6 +16,7 @@ from dissensus.scores import MATRIX, is_built_in
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
+    from dissensus.detector.learnt import LeftOut
 
 __all__ = ["model_card"]
 
@@ -101,6 +102,16 @@ def _inputs(detector: Detector) -> str:
         f"networks: {steps}.\n\n"
         f"Fitted on {rows['train']} inputs, with {rows['validation']} for validation and "
         f"{len(detector.calibration_scores_)} for calibration."
+        + ("" if (left_out := detector.left_out_) is None else f"\n\n{_left_out(left_out)}")
+    )
+
+
+def _left_out(left_out: LeftOut) -> str:
+    return (
+        f"With contamination {left_out.contamination:g}, {left_out.train} training and {left_out.validation} "
+        "validation inputs, the most unusual ones of a first fit, were left out. Calibration inputs were "
+        "not: unless the gate was recalibrated on normal inputs since, outliers among them make flags rarer "
+        "than is said below."
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from dissensus.errors import SamplerWarning
@@ -12,7 +13,7 @@ from dissensus.posterior import Verdict
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["about_model", "about_sampler", "sampler_verdict", "warn_if_unsound"]
+__all__ = ["about_left_out", "about_model", "about_sampler", "sampler_verdict", "warn_if_unsound"]
 
 
 def about_model(detector: Detector) -> dict[str, Any]:
@@ -28,6 +29,11 @@ def about_model(detector: Detector) -> dict[str, Any]:
     if model.noise_size:
         about["samples"] = int(detector.learnt_.samples)
     return about
+
+
+def about_left_out(detector: Detector) -> dict[str, Any] | None:
+    """Return the contamination and how many inputs of each part it left out, as JSON values."""
+    return None if detector.left_out_ is None else asdict(detector.left_out_)
 
 
 def about_sampler(detector: Detector) -> dict[str, Any] | None:

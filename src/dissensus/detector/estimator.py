@@ -12,12 +12,13 @@ from sklearn.utils import Tags
 
 from dissensus.defaults import STATISTIC
 from dissensus.detector.asking import Asking
-from dissensus.detector.calibrating import together, warn_if_mute
+from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
 from dissensus.detector.describing import warn_if_unsound
-from dissensus.detector.fitting import Plan, learn
+from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
+from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
 from dissensus.detector.settings import check_settings, find_device, root_seed
 from dissensus.detector.statistic import Statistic
@@ -50,6 +51,12 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
+    contamination
+        The share of the inputs that may be outliers, below 0.5: a first fit scores the inputs, and the most
+        unusual ones are left out of a second. ``None`` takes all of them for normal. No input is left out of
+        the calibration, for p-values would be too small, so that outliers there make alarms rarer
+        (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. Unlike in
+        scikit-learn's own detectors it does not set the threshold, which ``false_alarm_rate`` does.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them.
     epochs, batch_size
@@ -109,6 +116,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         posterior: Posterior = "sghmc",
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
+        contamination: float | None = None,
         chains: int = 2,
         draws: int = 20,
         epochs: int | None = None,
@@ -127,6 +135,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
+        self.contamination = contamination
         self.chains = chains
         self.draws = draws
         self.epochs = epochs
@@ -179,11 +188,13 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self.embed,
             root_seed(self.random_state),
             find_device(self.device),
+            float(self.contamination or 0.0),
         )
         with claimed_checkpoint(checkpoint):
             self._forget()
             self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
         warn_if_mute(self)
+        warn_if_outliers_rule(self)
         warn_if_unsound(self)
         return self
 

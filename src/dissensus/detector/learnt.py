@@ -15,7 +15,7 @@ from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws
 from dissensus.scores import Score
 
-__all__ = ["Drawn", "Learnt"]
+__all__ = ["Drawn", "Learnt", "LeftOut"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,16 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class LeftOut:
+    """How many of the inputs a first fit found most unusual, and the final one was not shown."""
+
+    contamination: float
+    """The share that was asked for."""
+    train: int
+    validation: int
+
+
+@dataclass(frozen=True)
 class Learnt(Drawn):
     """Everything a detector needs to score and to decide."""
 
@@ -46,6 +56,8 @@ class Learnt(Drawn):
     """How many inputs went into which part of the fit: train, validation and calibration."""
     noise_floor: float
     """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
+    left_out: LeftOut | None = None
+    """None: every input was taken for normal."""
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.card import model_card
-from dissensus.detector.learnt import Learnt
+from dissensus.detector.learnt import Learnt, LeftOut
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
 from dissensus.detector.trust import (
+    LEFT_OUT,
     check_arrays,
     check_calibration,
     check_claims,
@@ -44,8 +46,11 @@ if TYPE_CHECKING:
 __all__ = ["kind_of", "restored", "to_artifact"]
 
 _AS_FITTED = ("samples", "proposal")
-"""Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
-_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model", "embed")
+"""Arguments that stand beside the settings as the fit had them; what was set since waits for another fit.
+
+So does the contamination, with what was left out because of it.
+"""
+_NOT_SAVED = (*_AS_FITTED, "contamination", "random_state", "device", "encoder", "decoder", "model", "embed")
 """Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
@@ -70,6 +75,8 @@ def to_artifact(detector: Detector) -> Artifact:
         "proposal": learnt.proposal,
         "noise_floor": learnt.noise_floor,
     }
+    if learnt.left_out is not None:
+        config[LEFT_OUT] = asdict(learnt.left_out)
     return Artifact(config, learnt.draws, arrays, model_card(detector))
 
 
@@ -139,6 +146,7 @@ def restored(
             examples=_examples(arrays, preprocessor, model, draws),
             rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
             noise_floor=float(config["noise_floor"]),
+            left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
         )
     )
     return detector
@@ -166,6 +174,7 @@ def _arguments(
     """The inverse of :func:`_settings`."""
     settings = {**config["settings"], "random_state": config["seed"]}
     settings |= {name: config[name] for name in _AS_FITTED if name in kind._get_param_names()}
+    settings["contamination"] = config[LEFT_OUT]["contamination"] if LEFT_OUT in config else None
     for several in {"widths", "hidden", "resize"} & set(settings):
         settings[several] = None if settings[several] is None else tuple(settings[several])
     if isinstance(settings.get("observation"), dict):

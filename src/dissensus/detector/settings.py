@@ -44,6 +44,12 @@ def check_settings(detector: Detector) -> None:
     rate: object = detector.false_alarm_rate
     if not isinstance(rate, Real) or not 0 < float(rate) < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {rate!r}")
+    share: object = detector.contamination
+    if share is not None and (not isinstance(share, Real) or not 0 <= float(share) < 0.5):
+        raise SettingsError(
+            "contamination must be the share of outliers among the inputs, from 0 to below 0.5, or None, "
+            f"got {share!r}"
+        )
     find_device(detector.device)
 
 

@@ -19,7 +19,15 @@ from dissensus.likelihood import Proposal
 from dissensus.models import MODELS, GenerativeModel, shapes_of
 from dissensus.posterior import WeightDraws
 
-__all__ = ["check_arrays", "check_calibration", "check_claims", "check_keys", "check_model", "claimed_model"]
+__all__ = [
+    "LEFT_OUT",
+    "check_arrays",
+    "check_calibration",
+    "check_claims",
+    "check_keys",
+    "check_model",
+    "claimed_model",
+]
 
 PARTS = (
     "kind",
@@ -36,8 +44,8 @@ PARTS = (
     "noise_floor",
 )
 """Of the description of a detector."""
-EMBEDDER = "embedder"
-"""One more, of those that have one."""
+EMBEDDER, LEFT_OUT = "embedder", "left_out"
+"""Two more, of those that have them."""
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -46,9 +54,10 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
     embedded = EMBEDDER in config
-    check_keys(config, (*PARTS, EMBEDDER) if embedded else PARTS, "description")
+    check_keys(config, (*PARTS, *(part for part in (EMBEDDER, LEFT_OUT) if part in config)), "description")
     for part, names in (
         *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
+        *([(LEFT_OUT, ("contamination", "train", "validation"))] if LEFT_OUT in config else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
         ("fitted_rows", ("train", "validation", "calibration")),
@@ -146,11 +155,20 @@ def _check_numbers(config: Mapping[str, Any]) -> None:
         raise ArtifactError("its seed or noise_floor is no number: save it anew")
     if any(type(count) is not int or count < 0 for count in config["fitted_rows"].values()):
         raise ArtifactError("its fitted_rows are no whole numbers: save it anew")
+    if LEFT_OUT in config:
+        _check_left_out(config[LEFT_OUT])
     resize = config["settings"]["resize"]
     if resize is not None:
         _check_size(resize)
         if len(resize) != 2:
             raise ArtifactError("it claims to bring pictures to a size that is none: save it anew")
+
+
+def _check_left_out(left_out: Mapping[str, Any]) -> None:
+    """The share itself is checked as a setting is."""
+    share, *counts = (left_out[name] for name in ("contamination", "train", "validation"))
+    if type(share) is not float or any(type(count) is not int or count < 0 for count in counts):
+        raise ArtifactError("its left_out is no share with whole numbers of inputs: save it anew")
 
 
 def _values(value: object) -> int:

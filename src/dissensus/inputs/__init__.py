@@ -10,7 +10,7 @@ from dissensus.inputs.cifar10 import read_cifar10
 from dissensus.inputs.complexity import code_length
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
-from dissensus.inputs.embedded import EmbeddedPreprocessor, fit_embedded
+from dissensus.inputs.embedded import EmbeddedPreprocessor, embed_inputs, fit_embedded
 from dissensus.inputs.embedders import (
     EMBEDDERS,
     Embedder,
@@ -89,6 +89,7 @@ __all__ = [
     "digits",
     "download_file",
     "download_members",
+    "embed_inputs",
     "embedder_from_config",
     "fit_embedded",
     "fit_preprocessor",

@@ -21,7 +21,7 @@ from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
 from dissensus.inputs.tables import Table
 from dissensus.inputs.things import Things, records
 
-__all__ = ["EmbeddedPreprocessor", "fit_embedded", "restore_embedded"]
+__all__ = ["EmbeddedInputs", "EmbeddedPreprocessor", "embed_inputs", "fit_embedded", "restore_embedded"]
 
 
 @dataclass(frozen=True)
@@ -153,14 +153,23 @@ class EmbeddedPreprocessor(Preprocessor):
         }
 
 
-def fit_embedded(
-    inputs: NDArray[Any] | Table,
-    training: NDArray[np.int64],
-    embed: object,
-    *,
-    resize: tuple[int, int] | None = None,
-) -> tuple[EmbeddedPreprocessor, NDArray[Any], NDArray[np.float32]]:
-    """Learns the components of vectors; returns inputs as read, and what a model reads of them (N, K).
+@dataclass(frozen=True)
+class EmbeddedInputs:
+    """Inputs with their vectors; to embed them takes long, and is done once however often a fit begins."""
+
+    given: PicturePreprocessor | RowPreprocessor | Things
+    embedder: Embedder
+    batch: int
+    array: NDArray[Any]
+    """The inputs as read (N, *S)."""
+    vectors: NDArray[np.float64]
+    """(N, D)"""
+
+
+def embed_inputs(
+    inputs: NDArray[Any] | Table, embed: object, *, resize: tuple[int, int] | None = None
+) -> EmbeddedInputs:
+    """Turns inputs that :func:`~dissensus.inputs.streams.training_inputs` gave into vectors.
 
     The embedder is copied: what becomes of a person's own object afterwards changes no detector.
     """
@@ -181,11 +190,21 @@ def fit_embedded(
             f"the embedder gives NaN or infinite values for {(~finite).sum()} of {len(vectors)} inputs, "
             f"first for input {finite.argmin()}; remove or repair them"
         )
-    components = Components.fit(vectors[training])
-    projected = components(vectors)
+    return EmbeddedInputs(given, own, batch, inputs, vectors)
+
+
+def fit_embedded(
+    embedded: EmbeddedInputs, training: NDArray[np.int64]
+) -> tuple[EmbeddedPreprocessor, NDArray[np.float32]]:
+    """Learns the components of the vectors ``training``; returns what a model reads of all of them (N, K)."""
+    components = Components.fit(embedded.vectors[training])
+    projected = components(embedded.vectors)
     standardiser = Standardiser.fit(projected[training])
-    found = EmbeddedPreprocessor(given, own, embedder_to_config(own), batch, components, standardiser)
-    return found, inputs, standardiser(projected)
+    own = embedded.embedder
+    found = EmbeddedPreprocessor(
+        embedded.given, own, embedder_to_config(own), embedded.batch, components, standardiser
+    )
+    return found, standardiser(projected)
 
 
 def restore_embedded(

@@ -27,12 +27,13 @@ def fit_preprocessor(
     training: NDArray[np.int64],
     *,
     resize: tuple[int, int] | None = None,
-    stacklevel: int = 2,
+    stacklevel: int | None = 2,
 ) -> tuple[Preprocessor, NDArray[Any]]:
     """Learns from inputs that :func:`~dissensus.inputs.streams.training_inputs` gave; returns them as read.
 
     The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
-    Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about.
+    Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about, and None that
+    they were warned of before.
     """
     table: TableEncoder | None = None
     if isinstance(inputs, Table):
@@ -43,7 +44,8 @@ def fit_preprocessor(
     else:
         rows = inputs
     found = RowPreprocessor(Standardiser.fit(rows[training]), table, resize)
-    warn_of_absurd_values(rows, found.columns, stacklevel=stacklevel + 1)
+    if stacklevel is not None:
+        warn_of_absurd_values(rows, found.columns, stacklevel=stacklevel + 1)
     return found, rows
 
 

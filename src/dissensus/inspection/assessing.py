@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dissensus.decisions import DriftMonitor
 from dissensus.detector import Detector, OnProgress
-from dissensus.detector.describing import about_model, about_sampler
+from dissensus.detector.describing import about_left_out, about_model, about_sampler
 from dissensus.detector.inputs import prepared
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.errors import DataError, SettingsError
@@ -139,6 +139,7 @@ def _settings(gate: Detector) -> dict[str, Any]:
         "explained_by": gate.model_.explained_by,
         "input_shape": list(gate.preprocessor_.shape),
         "seed": gate.seed_,
+        "left_out": about_left_out(gate),
     }
 
 

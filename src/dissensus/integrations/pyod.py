@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -10,6 +11,7 @@ from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from dissensus.detector import BayesianVAE, Detector
+from dissensus.errors import CalibrationWarning
 
 try:
     from pyod.models.base import BaseDetector
@@ -28,17 +30,20 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
     Parameters
     ----------
     contamination
-        In (0, 0.5].
+        In (0, 0.5], or one of PyOD's thresholders.
     gate
-        The settings, as a detector that need not be fitted; it is not changed. ``None`` is
-        a ``BayesianVAE()``.
+        The settings, as a detector that need not be fitted; it is not changed. ``None`` is a ``BayesianVAE``
+        that leaves the share ``contamination`` of its training inputs out, if that is a number below 0.5; a
+        gate that is given leaves out what its own ``contamination`` says.
 
     Attributes
     ----------
     gate_ : Detector
         The fitted detector; ``save`` it to keep it.
-    decision_scores_, threshold_, labels_
-        PyOD's: the training inputs' scores, what is above which is an outlier, and their labels.
+    decision_scores_ : ndarray (N,)
+        The scores of all inputs of the fit, in their order, also of those that were left out.
+    threshold_, labels_ : float, ndarray (N,)
+        What is above which is an outlier, and 1 for the inputs of the fit that are.
     """
 
     def __init__(self, contamination: float = 0.1, gate: Detector | None = None) -> None:
@@ -48,7 +53,7 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learns what is normal from ``X``; ``y`` is PyOD's and ignored."""
         self._set_n_classes(y)
-        self.gate_ = clone(self.gate if self.gate is not None else BayesianVAE()).fit(X)
+        self.gate_ = self._own_gate(X) if self.gate is None else clone(self.gate).fit(X)
         self.decision_scores_ = self.decision_function(X)
         self._process_decision_scores()
         return self
@@ -58,3 +63,10 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
         check_is_fitted(self, "gate_")
         scores: NDArray[np.float64] = -self.gate_.score_samples(X)
         return scores
+
+    def _own_gate(self, X: Any) -> Detector:
+        share = self.contamination
+        own = BayesianVAE(contamination=share if isinstance(share, int | float) and share < 0.5 else None)
+        with warnings.catch_warnings():  # about the gate's threshold; here PyOD's decides
+            warnings.simplefilter("ignore", CalibrationWarning)
+            return own.fit(X)

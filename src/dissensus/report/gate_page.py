@@ -27,6 +27,7 @@ SETTINGS = {
     "variant": "variant",
     "statistic": "statistic",
     "false_alarm_rate": "false-alarm rate",
+    "left_out": "left out of the fit",
     "draws": "draws",
     "chains": "chains",
     "samples": "importance samples",
@@ -94,6 +95,11 @@ def _health(a: Assessment) -> list[str]:
 def _settings(a: Assessment) -> dict[str, str]:
     """The settings that are shown, by the words they are shown under."""
     settings = {**a.settings, "model": model_in_words(a.settings["model"])}
+    if (left_out := settings.get("left_out")) is not None:
+        settings["left_out"] = (
+            f"the most unusual {left_out['train']:,} training and {left_out['validation']:,} validation "
+            f"inputs (contamination {left_out['contamination']:g})"
+        )
     shown = {title: settings[name] for name, title in SETTINGS.items() if settings.get(name) is not None}
     return {
         title: " × ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)

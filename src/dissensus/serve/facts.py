@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dissensus._version import __version__
 from dissensus.decisions import least_calibration_size
-from dissensus.detector.describing import about_model, about_sampler
+from dissensus.detector.describing import about_left_out, about_model, about_sampler
 from dissensus.report.health import describe_health, verdict_in_words
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ def gate_facts(gate: Detector, name: str, version: str) -> dict[str, Any]:
         "fitted_on": {
             **gate.fitted_rows_,
             "total": sum(gate.fitted_rows_.values()),
+            **({} if (left_out := about_left_out(gate)) is None else {"left_out": left_out}),
             "accepts": inputs.contract()["accepts"],
             "preprocessing": inputs.steps(),
         },

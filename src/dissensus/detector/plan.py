@@ -1,0 +1,36 @@
+"""What a fit is to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+from dissensus.detector.statistic import Statistic
+from dissensus.likelihood import Proposal
+from dissensus.models import GenerativeModel
+from dissensus.posterior import SamplingSettings
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a fit is to do, besides the inputs."""
+
+    build: Callable[[tuple[int, ...], float | None, int], GenerativeModel]
+    """Makes the model, by the shape of what it reads, how far out its training values lie, and the seed."""
+    sampling: Callable[[int], SamplingSettings]
+    """How weights are drawn from so many training inputs."""
+    statistic: Statistic
+    samples: int
+    proposal: Proposal
+    resize: tuple[int, int] | None
+    examples: int
+    embed: object
+    """What turns inputs into vectors first; None: nothing does."""
+    seed: int
+    device: torch.device
+    contamination: float
+    """The share of inputs that a first fit may leave out; 0: there is only one fit."""

@@ -1,0 +1,216 @@
+"""``contamination``: a second fit without the inputs that the first found most unusual."""
+
+import json
+
+import numpy as np
+import pytest
+
+from dissensus import BayesianFlow, Detector
+from dissensus.detector.trimming import usual
+from dissensus.errors import ArtifactError, CalibrationWarning, CheckpointError, InputWarning
+from tests.contracts.own_embedders import Projection
+
+
+class Counting(Projection):
+    """Counts the inputs that it, or a copy of it, was asked for."""
+
+    asked = 0
+
+    def __call__(self, batch):
+        Counting.asked += len(batch)
+        return super().__call__(batch)
+
+
+ODD = 20
+SHARE = 0.1
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """180 rows around 0 and 20 around 8."""
+    rng = np.random.default_rng(0)
+    return rng.permutation(rng.normal(size=(200, 3)) + np.repeat([0, 8], [200 - ODD, ODD])[:, None])
+
+
+@pytest.fixture(scope="module")
+def gates(quick, mixed):
+    return {share: quick(contamination=share, epochs=12).fit(mixed) for share in (None, SHARE)}
+
+
+def test_outliers_are_left_out_of_scales_draws_and_score(gates, mixed):
+    whole, trimmed = gates[None], gates[SHARE]
+    assert whole.left_out_ is None
+    assert whole.fitted_rows_ == {"train": 145, "validation": 25, "calibration": 30}
+    assert (trimmed.left_out_.train, trimmed.left_out_.validation) == (14, 2)
+    assert trimmed.fitted_rows_ == {"train": 131, "validation": 23, "calibration": 30}
+
+    def odd(gate):
+        return (gate.examples_.inputs.mean(axis=1) > 4).sum()
+
+    assert odd(whole) >= 10
+    assert odd(trimmed) <= odd(whole) - 10
+    assert (trimmed.preprocessor_.standardiser.scale < 0.75 * whole.preprocessor_.standardiser.scale).all()
+    far = mixed.mean(axis=1) > 4
+    found = [
+        np.median(gate.score_samples(mixed[~far])) - np.median(gate.score_samples(mixed[far]))
+        for gate in gates.values()
+    ]
+    assert found[1] > found[0]
+
+
+def test_the_same_seed_gives_the_same_bits(quick, gates, mixed):
+    again = quick(contamination=SHARE, epochs=12).fit(mixed)
+    np.testing.assert_array_equal(again.score_samples(mixed), gates[SHARE].score_samples(mixed))
+
+
+@pytest.mark.parametrize("share", [0, 0.002])
+def test_where_there_is_nothing_to_leave_out_there_is_one_fit(quick, gates, mixed, share):
+    stages = []
+    gate = quick(contamination=share, epochs=12).fit(mixed, on_progress=lambda *seen: stages.append(seen[0]))
+    assert set(stages) == {"sampling", "calibrating"}
+    assert gate.left_out_ is None
+    np.testing.assert_array_equal(gate.score_samples(mixed), gates[None].score_samples(mixed))
+
+
+@pytest.mark.parametrize(
+    ("count", "share", "kept"), [(1, 0.49, 1), (2, 0.49, 1), (10, 0.25, 8), (10, 0.0, 10)]
+)
+def test_some_rows_are_always_kept(count, share, kept):
+    scores = np.arange(count, dtype=float)
+    np.testing.assert_array_equal(usual(scores, share), np.arange(kept))
+
+
+def test_of_equal_scores_the_later_ones_are_left_out():
+    np.testing.assert_array_equal(usual(np.zeros(10), 0.2), np.arange(8))
+    assert usual(np.array([0.0, np.inf, 1.0]), 0.4).tolist() == [0, 2]
+
+
+def test_progress_names_both_fits(quick, mixed):
+    seen = []
+    quick(contamination=SHARE).fit(mixed, on_progress=lambda *report: seen.append(report))
+    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == [
+        "sampling",
+        "trimming",
+        "sampling again",
+        "calibrating",
+    ]
+    for stage in ("sampling", "sampling again"):
+        assert [(done, total) for name, done, total in seen if name == stage] == [
+            (e, 4) for e in (1, 2, 3, 4)
+        ]
+    assert [(done, total) for name, done, total in seen if name == "trimming"][-1] == (170, 170)
+
+
+class Interruption:
+    """Ctrl-C after an epoch of one of the fits."""
+
+    def __init__(self, stage, epoch):
+        self.at = (stage, epoch)
+
+    def __call__(self, stage, done, _):
+        if (stage, done) == self.at:
+            raise KeyboardInterrupt
+
+
+def test_an_interrupted_fit_goes_on_in_the_fit_it_was_in(quick, mixed, tmp_path):
+    settings = {"contamination": SHARE}
+    for stage, epoch in [("sampling", 2), ("sampling again", 1), ("sampling again", 3)]:
+        with pytest.raises(KeyboardInterrupt):
+            quick(**settings).fit(mixed, checkpoint=tmp_path, on_progress=Interruption(stage, epoch))
+    seen = []
+    gate = quick(**settings).fit(
+        mixed, checkpoint=tmp_path, on_progress=lambda stage, done, _: seen.append((stage, done))
+    )
+    assert [report for report in seen if report[0].startswith("sampling")] == [("sampling again", 4)]
+    straight = quick(**settings).fit(mixed)
+    np.testing.assert_array_equal(gate.score_samples(mixed), straight.score_samples(mixed))
+
+
+def test_a_checkpoint_without_contamination_is_the_first_fit_of_one_with_it(quick, mixed, tmp_path):
+    quick().fit(mixed, checkpoint=tmp_path)
+    quick(contamination=SHARE).fit(mixed, checkpoint=tmp_path, on_progress=Interruption("sampling", 1))
+    with pytest.raises(CheckpointError, match=r"again.* was made with other settings or data"):
+        quick(contamination=0.2).fit(mixed, checkpoint=tmp_path)
+
+
+def test_saved_and_loaded(gates, mixed, tmp_path):
+    gate = gates[SHARE]
+    gate.save(tmp_path / "gate")
+    again = Detector.load(tmp_path / "gate", device="cpu")
+    assert (again.contamination, again.left_out_) == (SHARE, gate.left_out_)
+    np.testing.assert_array_equal(again.score_samples(mixed), gate.score_samples(mixed))
+    card = (tmp_path / "gate/README.md").read_text("utf-8")
+    assert "With contamination 0.1, 14 training and 2 validation inputs" in card
+    assert "make flags rarer than is said below" in card
+    config = json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
+    assert config["left_out"] == {"contamination": 0.1, "train": 14, "validation": 2}
+
+
+def test_a_flow_leaves_out_as_well(mixed, tmp_path):
+    settings = {"epochs": 12, "draws": 4, "hidden": (16,), "false_alarm_rate": 0.2, "device": "cpu"}
+    gate = BayesianFlow(**settings, contamination=SHARE).fit(mixed)
+    assert (gate.examples_.inputs.mean(axis=1) > 4).sum() <= 2
+    gate.save(tmp_path / "gate")
+    again = BayesianFlow.load(tmp_path / "gate", device="cpu")
+    assert (again.contamination, again.left_out_) == (SHARE, gate.left_out_)
+
+
+def test_a_gate_fitted_on_everything_says_nothing_of_it(gates, tmp_path):
+    gates[None].save(tmp_path / "gate")
+    assert Detector.load(tmp_path / "gate", device="cpu").contamination is None
+    assert "contamination" not in (tmp_path / "gate/README.md").read_text("utf-8")
+    assert "left_out" not in json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
+
+
+def test_it_is_saved_as_the_fit_had_it(quick, mixed, tmp_path):
+    gate = quick(contamination=SHARE).fit(mixed).set_params(contamination=0.3)
+    gate.save(tmp_path / "gate")
+    assert Detector.load(tmp_path / "gate", device="cpu").contamination == SHARE
+
+
+@pytest.mark.parametrize(
+    ("claim", "message"),
+    [
+        ({"train": 1.5}, "left_out is no share"),
+        ({"validation": -1}, "left_out is no share"),
+        ({"contamination": "0.1"}, "left_out is no share"),
+        ({"contamination": 0.7}, "contamination must be the share"),
+        ({"calibration": 3}, "left_out has 'calibration'"),
+    ],
+)
+def test_claims_that_no_fit_made_are_refused(gates, claim, message, tmp_path):
+    from dissensus.detector.saving import restored, to_artifact
+
+    artifact = to_artifact(gates[SHARE])
+    artifact.config["left_out"].update(claim)
+    own = dict.fromkeys(("model", "observation", "networks", "embed"))
+    with pytest.raises((ArtifactError, ValueError), match=message):
+        restored(type(gates[SHARE]), artifact, device="cpu", statistic=None, own=own)
+
+
+def test_outliers_that_are_the_threshold_are_warned_of_until_it_is_recalibrated(quick, mixed, rows):
+    settings = {"contamination": 0.1, "false_alarm_rate": 0.1}  # 3 of 30 calibration inputs
+    with pytest.warns(
+        CalibrationWarning,
+        match=r"about 3 outliers among the 30 calibration inputs too.* only about 75% will be flagged: "
+        r"recalibrate .* ask for a rate of 0\.19, which flags about 0\.1 of normal",
+    ) as seen:
+        gate = quick(**settings).fit(mixed)
+    assert seen[0].filename == __file__
+    gate.recalibrate(mixed[mixed.mean(axis=1) < 4])  # warnings are errors here
+    quick(contamination=0.05, false_alarm_rate=0.1).fit(mixed)
+
+
+def test_inputs_are_embedded_once_and_warned_of_once(quick, mixed):
+    counts = []
+    for share in (None, SHARE):
+        Counting.asked = 0
+        quick(embed=Counting(3), contamination=share).fit(mixed)
+        counts.append(Counting.asked)
+    assert counts[0] == counts[1] >= len(mixed)
+
+    absurd = mixed.copy()
+    absurd[5, 1] = 1e9
+    with pytest.warns(InputWarning, match="row 5") as seen:
+        quick(contamination=SHARE).fit(absurd)
+    assert [warning.filename for warning in seen] == [__file__]
