@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 from sklearn.covariance import LedoitWolf
 from sklearn.datasets import make_moons
 
 from dissensus.errors import ArtifactError
 from dissensus.evaluation import auroc
 from dissensus.inputs import surroundings
+from dissensus.inputs.gaussians import Gaussians
 from dissensus.inputs.surroundings import NEIGHBOURS, Surroundings
 
 
@@ -132,23 +134,34 @@ def test_they_come_back_from_arrays(columns):
 def test_arrays_that_no_fit_left_are_refused(columns):
     arrays = learnt(normal(80, columns)).arrays()
     for name, array in arrays.items():
-        changes = {
-            "absent": None,
-            "of another type": array.astype(np.float64 if array.dtype == np.float32 else np.float32),
-            "of another shape": array[None],
-            "longer": np.concatenate([array, array]),
-            "no numbers": np.full_like(array, np.nan),
-        }
+        changes = [
+            array.astype(np.float64 if array.dtype == np.float32 else np.float32),
+            array[None],
+            np.concatenate([array, array]),
+            np.full_like(array, np.nan),
+        ]
         if name.endswith(("spacing", "lengths", "scales", "noise")):
-            changes["negative"] = -1 - array
-        for what, changed in changes.items():
-            wrong = {**arrays, name: changed}
-            if changed is None:
-                del wrong[name]
+            changes.append(-1 - array)
+        without = {other: arrays[other] for other in arrays if other != name}
+        for wrong in (without, *({**arrays, name: changed} for changed in changes)):
             with pytest.raises(ArtifactError, match="training rows that it keeps"):
                 Surroundings.restore(wrong, columns=columns, projected=None)
-                pytest.fail(f"{name} {what}")
     with pytest.raises(ArtifactError, match="training rows that it keeps"):
         Surroundings.restore({**arrays, "surroundings/more": np.zeros(1)}, columns=columns, projected=None)
     with pytest.raises(ArtifactError, match="training rows that it keeps"):
         Surroundings.restore(arrays, columns=columns + 1, projected=None)
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(30, 4), (300, 4), (200, 64)])
+def test_the_density_is_that_of_a_mixture(rows, columns):
+    own = Gaussians.fit(normal(rows, columns).astype(np.float32), rows, seeded())
+    assert len(own.means) == max(1, rows // 50)
+    asked = 2 * normal(20, columns, seed=2).astype(np.float32)
+    logs = [
+        constant - 0.5 * ((asked - mean) @ whitener.T @ whitener * (asked - mean)).sum(axis=1)
+        for constant, mean, whitener in zip(own.log_weights, own.means, own.whiteners, strict=True)
+    ]
+    np.testing.assert_allclose(own(asked), -logsumexp(logs, axis=0), rtol=1e-6)
+    if columns == 4:  # it is a density: its mean over a box is one over the box's volume
+        grid = np.random.default_rng(3).uniform(-6, 6, size=(200_000, 4)).astype(np.float32)
+        assert np.exp(-own(grid)).mean() * 12**4 == pytest.approx(1, abs=0.15)

@@ -18,7 +18,8 @@ PARTS, ROWS_EACH = 10, 50  # Gaussians, and the different rows for each, at leas
 LEAST_VARIANCE = 1e-3  # of a standardised column: what never varies must not decide alone
 MOST_ROWS = 10_000  # of which a mixture is learnt; more take long and teach it nothing
 LEAST_LOG_SHARE = -1e3  # of a part that no row belongs to
-CHUNK = 1 << 16  # rows at a time
+CHUNK = 1 << 19  # whitened numbers that are in memory at a time
+SMALL = 1 << 13  # numbers of a matrix that libraries multiply with a row without threads
 
 
 @dataclass(frozen=True)
@@ -59,19 +60,24 @@ class Gaussians:
     def __call__(self, rows: NDArray[np.float32]) -> NDArray[np.float64]:
         """Return −log density (N,) of standardised rows (N, D)."""
         found = np.empty(len(rows))
-        for start in range(0, len(rows), CHUNK):
-            part = slice(start, start + CHUNK)
+        size = max(1, CHUNK // self.means.size)
+        for start in range(0, len(rows), size):
+            part = slice(start, start + size)
             found[part] = self._chunk(rows[part].astype(np.float64))
         return found
 
     def _chunk(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
-        logs = np.empty((len(self.means), len(rows)))
-        for k, (constant, mean, whitener) in enumerate(
-            zip(self.log_weights, self.means, self.whiteners, strict=True)
-        ):
+        parts, D = self.means.shape
+        logs = np.empty((parts, len(rows)))
+        several = max(1, SMALL // (D * D))
+        for start in range(0, parts, several):
+            own = slice(start, start + several)
+            whiteners = self.whiteners[own].reshape(-1, D)
             # One product of all rows would be rounded in a way that depends on their number.
-            white = np.matmul(whitener, (rows - mean)[:, :, None])[:, :, 0]
-            logs[k] = constant - 0.5 * summed(np.square(white.T))
+            white = np.matmul(whiteners, rows[:, :, None])[:, :, 0]
+            white -= (self.whiteners[own] * self.means[own, None]).sum(axis=2).reshape(-1)
+            squares = np.square(white).T.reshape(-1, D, len(rows)).swapaxes(0, 1)
+            logs[own] = self.log_weights[own, None] - 0.5 * summed(squares)
         most = logs.max(axis=0)
         densities: NDArray[np.float64] = -(most + np.log(summed(np.exp(logs - most))))
         return densities

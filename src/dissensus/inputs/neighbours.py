@@ -13,12 +13,12 @@ points themselves, whatever the product rounds: the same bits alone, in any batc
 from __future__ import annotations
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 __all__ = ["Neighbours", "summed"]
 
 SPARE = 6  # points more than are asked for that are measured at once
+INF = np.float32(np.inf)
 CHUNK = 1 << 22  # numbers of the matrix of bounds that are in memory at a time
 
 
@@ -73,6 +73,8 @@ class Neighbours:
         count: int,
         without: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        import torch  # NumPy has no partial sort of rows that is as quick
+
         bounds = np.concatenate([queries, np.ones((len(queries), 1), np.float32)], axis=1) @ self._product
         if without is not None:
             bounds[np.arange(len(queries)), without] = np.inf
@@ -105,9 +107,6 @@ class Neighbours:
         for column, points in zip(columns, self._columns, strict=True):
             total += np.square(column - points[places])
         return total
-
-
-INF = np.float32(np.inf)
 
 
 def summed(columns: NDArray[np.float64]) -> NDArray[np.float64]:
