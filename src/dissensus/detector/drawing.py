@@ -97,6 +97,8 @@ def draw(
 ) -> Fitted:
     """Draw weights by the training part, and let the score learn from the validation part."""
     preprocessor, parts = prepared.preprocessor, prepared.parts
+    if not plan.neighbours:
+        preprocessor = preprocessor.without_training_inputs()
     settings = plan.sampling(len(parts["train"]))
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
     check_proposal(plan.proposal, model)
