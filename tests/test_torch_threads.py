@@ -10,10 +10,10 @@ import torch
 from dissensus import BayesianVAE
 from dissensus.errors import DissensusError
 from dissensus.models import build_vae
+from dissensus.one_thread import one_thread
 from dissensus.posterior import SamplingSettings, sample_posterior
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.step_work import watching_threads
-from dissensus.scores._depth import one_thread
 from dissensus.side_by_side import side_by_side
 from dissensus.torch_threads import LEAST_WORK, set_own_threads, threads_for, torch_threads, usable_threads
 

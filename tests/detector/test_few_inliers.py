@@ -39,7 +39,8 @@ def test_a_sum_comes_back_from_a_folder(fitted, inputs, kind, tmp_path):
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")
     np.testing.assert_array_equal(again.score_samples(inputs[kind]), gate.score_samples(inputs[kind]))
     card = (tmp_path / "gate/README.md").read_text("utf-8")
-    assert "high values of mixture-ll and corrected-ll" in card
+    leading = {"rows": "nearest, isolation, gaussians and mean-ll", "pictures": "mixture-ll and corrected-ll"}
+    assert f"high values of {leading[kind]}" in card
     assert ("the most unusual, high or low, of code-length" in card) is (kind == "pictures")
 
 

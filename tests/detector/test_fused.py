@@ -13,7 +13,7 @@ from dissensus import BayesianVAE
 from dissensus.detector.parts import part_fractions
 from dissensus.errors import ArtifactError, CalibrationWarning
 from dissensus.evaluation import auroc
-from dissensus.inputs import image_statistic_names, image_statistics, split
+from dissensus.inputs import SURROUNDINGS, image_statistic_names, image_statistics, split
 from dissensus.inspection import assess
 from dissensus.likelihood import input_statistics
 from dissensus.models import OBSERVED
@@ -27,7 +27,7 @@ OF_MATRIX = {name for name in SCORES if not score(name).learns}
 
 @pytest.fixture(scope="session")
 def gate_of(quick, inputs):
-    """Detectors that fuse by density, as if they had inliers enough for it, each made once.
+    """Detectors that fuse by density, as if they had inliers enough and kept no rows, each made once.
 
     They are not among those of other tests, which with the same settings fuse by a sum.
     """
@@ -38,7 +38,7 @@ def gate_of(quick, inputs):
         if key not in made:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(Fused, "FEW", 0)
-                made[key] = quick(statistic="fused", **changes).fit(inputs[kind])
+                made[key] = quick(statistic="fused", neighbours=False, **changes).fit(inputs[kind])
         return made[key]
 
     return find
@@ -69,8 +69,8 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
 
 
 def test_what_is_fused_is_known():
-    assert set(Fused.PARTS) <= {*SCORES, *OBSERVED}
-    assert {*image_statistic_names((32, 32, 3)), *SCORES, *OBSERVED} <= set(MEANINGS)
+    assert {*Fused.PARTS, *Fused.SURROUNDED} <= {*SCORES, *OBSERVED, *SURROUNDINGS}
+    assert {*image_statistic_names((32, 32, 3)), *SCORES, *OBSERVED, *SURROUNDINGS} <= set(MEANINGS)
 
 
 def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
@@ -341,5 +341,8 @@ def test_the_commands_know_it(rows, tmp_path):
     assert json.loads(run("inspect", gate, "--json"))["statistic"] == "fused"
     assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
-    assert set(explained["surprises"]) == {"mixture-ll", "corrected-ll"}
+    assert set(explained["surprises"]) == {"nearest", "isolation", "gaussians", "mean-ll"}
     assert "What carries the score" in run("explain", gate, data)
+    run("fit", data, "-o", gate, "--no-neighbours", *few)
+    explained = json.loads(run("explain", gate, data, "--json"))
+    assert set(explained["surprises"]) == {"mixture-ll", "corrected-ll"}

@@ -244,3 +244,13 @@ def test_a_sum_with_a_part_missing_is_refused(part):
     state = Fusion(SUM, ["a"]).fit(inliers()).state()
     with pytest.raises(DataError, match="fit again"):
         Fusion(SUM, ["a"]).restore({key: array for key, array in state.items() if not key.startswith(part)})
+
+
+def test_low_values_of_what_leads_a_sum_are_no_surprise():
+    inliers = {name: np.random.default_rng(n).normal(size=400) for n, name in enumerate("ab")}
+    asked = {"a": [-9.0, 9.0, 0.0], "b": [-9.0, 9.0, 0.0]}
+    found = Fusion(SUM, leading=["a"]).fit(inliers).surprises(asked)
+    assert found["a"][0] == 0.0
+    assert min(found["a"][1], *found["b"][:2]) > 3
+    both = Fusion(SUM).fit(inliers).surprises(asked)
+    np.testing.assert_array_equal(both["a"][1:2], found["a"][1:2])

@@ -103,6 +103,13 @@ def fit(
             "auto, or a class of your own, as package:Class."
         ),
     ] = "auto",
+    neighbours: Annotated[
+        bool,
+        typer.Option(
+            help="Keep training rows in the gate, up to 20,000 as up to 64 numbers each, to measure how near "
+            "they are to a row; pictures are not kept."
+        ),
+    ] = True,
     embed: Annotated[
         str | None,
         typer.Option(
@@ -155,6 +162,7 @@ def fit(
         **chosen_steps(context, posterior, step_size, adaptation),
         samples=samples,
         resize=size,
+        neighbours=neighbours,
         embed=chosen_embedder(embed),
         device=device,
         random_state=seed,

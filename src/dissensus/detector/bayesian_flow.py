@@ -39,7 +39,7 @@ class BayesianFlow(Detector):
         How much noise training rows get, in deviations of each column. It is what keeps columns of few
         different values, or of one, from a density without bound.
     posterior, statistic, false_alarm_rate, contamination, chains, draws, epochs, batch_size, step_size, \
-adaptation, resize, examples, embed, device, random_state
+adaptation, resize, examples, neighbours, embed, device, random_state
         As in :class:`Detector`.
 
     Attributes
@@ -78,6 +78,7 @@ adaptation, resize, examples, embed, device, random_state
         adaptation: int | None = None,
         resize: tuple[int, int] | None = None,
         examples: int = 512,
+        neighbours: bool = True,
         embed: Any = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
@@ -98,6 +99,7 @@ adaptation, resize, examples, embed, device, random_state
         self.adaptation = adaptation
         self.resize = resize
         self.examples = examples
+        self.neighbours = neighbours
         self.embed = embed
         self.device = device
         self.random_state = random_state

@@ -55,7 +55,7 @@ class BayesianVAE(Detector):
     encoder, decoder
         Networks of your own (:class:`~dissensus.models.VAE` says what they must take and give); both or none.
     posterior, statistic, false_alarm_rate, contamination, chains, draws, epochs, batch_size, step_size, \
-adaptation, samples, proposal, resize, examples, embed, device, random_state
+adaptation, samples, proposal, resize, examples, neighbours, embed, device, random_state
         As in :class:`Detector`.
 
     Attributes
@@ -94,6 +94,7 @@ adaptation, samples, proposal, resize, examples, embed, device, random_state
         decoder: nn.Module | None = None,
         resize: tuple[int, int] | None = None,
         examples: int = 512,
+        neighbours: bool = True,
         embed: Any = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
@@ -118,6 +119,7 @@ adaptation, samples, proposal, resize, examples, embed, device, random_state
         self.decoder = decoder
         self.resize = resize
         self.examples = examples
+        self.neighbours = neighbours
         self.embed = embed
         self.device = device
         self.random_state = random_state

@@ -41,9 +41,21 @@ def model_card(detector: Detector) -> str:
         "- The promise holds for inputs drawn like the calibration inputs; when those change, calibrate "
         "anew (`gate.recalibrate(X)`).\n"
         "- It says that an input is unusual, not that it is wrong, and not every unusual input is found."
-        + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else ""),
+        + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else "")
+        + _surroundings(detector),
     ]
     return "\n\n".join(parts) + "\n"
+
+
+def _surroundings(detector: Detector) -> str:
+    """What is kept of training rows to measure distances to."""
+    own = getattr(detector.preprocessor_, "surroundings", None)
+    if own is None:
+        return ""
+    return (
+        f"\n- It holds {len(own.rows):,} training inputs as {own.rows.shape[1]} numbers each, to measure how "
+        "near they are: whoever has this folder can read these (`neighbours=False` keeps none)."
+    )
 
 
 def _use(detector: Detector) -> str:

@@ -21,6 +21,7 @@ from dissensus.likelihood import check_proposal
 from dissensus.models.inputs import to_tensor
 from dissensus.posterior import EpochReport, sample_posterior
 from dissensus.scores import Score
+from dissensus.seeding import numpy_stream
 
 __all__ = ["Fitted", "Prepare", "PreparedRows", "Rows", "draw", "preparing"]
 
@@ -61,7 +62,7 @@ def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
         embedded = embed_inputs(inputs, plan.embed, resize=plan.resize)
 
         def prepare_embedded(rows: Rows, _: int | None) -> PreparedRows:
-            preprocessor, data = fit_embedded(embedded, rows["train"])
+            preprocessor, data = fit_embedded(embedded, rows["train"], _random(plan))
             parts = {name: to_tensor(data[index]) for name, index in rows.items()}
             return PreparedRows(preprocessor, embedded.array, rows, parts)
 
@@ -72,12 +73,18 @@ def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
             inputs,
             rows["train"],
             resize=plan.resize,
+            random=_random(plan),
             stacklevel=None if stacklevel is None else stacklevel + 1,
         )
         parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}
         return PreparedRows(preprocessor, array, rows, parts)
 
     return prepare
+
+
+def _random(plan: Plan) -> np.random.Generator | None:
+    """Which training rows are kept, if any."""
+    return numpy_stream(plan.seed, "surroundings") if plan.neighbours else None
 
 
 def draw(
@@ -90,6 +97,8 @@ def draw(
 ) -> Fitted:
     """Draw weights by the training part, and let the score learn from the validation part."""
     preprocessor, parts = prepared.preprocessor, prepared.parts
+    if not plan.neighbours:
+        preprocessor = preprocessor.without_training_inputs()
     settings = plan.sampling(len(parts["train"]))
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
     check_proposal(plan.proposal, model)
@@ -97,12 +106,14 @@ def draw(
         plan.statistic,
         available_statistics(
             model,
-            preprocessor.seen,
+            preprocessor,
             several=settings.inference is None and settings.draws > settings.chains,
         ),
         draws=settings.draws,
         inliers=len(parts["validation"]),
     )
+    if not set(preprocessor.statistic_names) & set(score.requires):
+        preprocessor = preprocessor.without_training_inputs()
 
     def learnt_from(data: Tensor) -> Tensor:
         """Rows are cut off, lest one absurd value runs away with a chain."""

@@ -77,6 +77,10 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     examples
         How many training inputs are kept, and saved, to show those most like an input (:meth:`explain`); 0
         keeps none.
+    neighbours
+        Whether training rows are kept, and saved, to measure how near they are to a row: up to 20,000, each
+        as up to 64 numbers. ``False`` keeps none, and the score does without. None are kept for a score that
+        does not ask, nor of pictures, unless they are embedded.
     embed
         What turns inputs into vectors (N, D) before the model sees them: a function, a torch module, the path
         of an ``.onnx`` file, or a :class:`~dissensus.inputs.Embedder` of your own. Inputs may then also be a
@@ -127,6 +131,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         proposal: Proposal = "own",
         resize: tuple[int, int] | None = None,
         examples: int = 512,
+        neighbours: bool = True,
         embed: Any = None,
         device: str = "auto",
         random_state: int | np.random.RandomState | None = 0,
@@ -146,6 +151,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.proposal = proposal
         self.resize = resize
         self.examples = examples
+        self.neighbours = neighbours
         self.embed = embed
         self.device = device
         self.random_state = random_state
@@ -185,6 +191,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self.proposal,
             self.resize,
             int(self.examples),
+            bool(self.neighbours),
             self.embed,
             root_seed(self.random_state),
             find_device(self.device),

@@ -11,7 +11,7 @@ from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress, every_statistic
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
-from dissensus.detector.trimming import AGAIN, left_out, trimmed
+from dissensus.detector.trimming import AGAIN, leaves_out, left_out, trimmed
 from dissensus.errors import DataError
 from dissensus.explain import Examples
 from dissensus.inputs import split, training_inputs
@@ -35,9 +35,11 @@ def learn(
         )
     rows = split(len(inputs), part_fractions(len(inputs)), seed=plan.seed)
     plan.sampling(len(rows["train"]))  # refused here, if it cannot be, before inputs are embedded
+    # Each training row is its own nearest: what is odd among them is told without distances to them.
+    first = replace(plan, neighbours=False) if leaves_out(rows, plan.contamination) else plan
     fitted = draw(
         (prepare := preparing(inputs, plan))(rows, stacklevel + 1),
-        plan,
+        first,
         checkpoint=checkpoint,
         on_progress=on_progress,
     )

@@ -13,7 +13,7 @@ from torch import Tensor
 from dissensus.decisions import rounded
 from dissensus.detector.learnt import Drawn, Learnt
 from dissensus.explain import statistics_of
-from dissensus.inputs import Preprocessor, statistic_names_without_model
+from dissensus.inputs import Preprocessor
 from dissensus.likelihood import (
     LogLikelihoods,
     input_statistics,
@@ -22,7 +22,7 @@ from dissensus.likelihood import (
     statistic_names,
 )
 from dissensus.models import GenerativeModel
-from dissensus.models.inputs import to_tensor
+from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import WeightDraws
 from dissensus.scores import MATRIX, Available, Measured, scored
 from dissensus.seeding import numpy_stream
@@ -44,12 +44,12 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 MADE_UP = 64  # inputs that a detector is tried out on
 
 
-def available_statistics(model: GenerativeModel, shape: Sequence[int], *, several: bool) -> Available:
-    """Return which statistics can be measured of inputs (H, W, C) or (D,).
+def available_statistics(model: GenerativeModel, preprocessor: Preprocessor, *, several: bool) -> Available:
+    """Return which statistics can be measured of inputs.
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    return Available(statistic_names(model, several=several), statistic_names_without_model(shape))
+    return Available(statistic_names(model, several=several), preprocessor.statistic_names)
 
 
 def likelihoods(
@@ -104,7 +104,7 @@ def measure(
             drawn.model, drawn.draws, data, only=of_draws, device=device, one_a_call=drawn.one_a_call
         )
     if not {MATRIX, *others}.issuperset(wanted):
-        own = drawn.preprocessor.statistics(inputs)
+        own = drawn.preprocessor.statistics(inputs, channels_last(data).numpy())
         others |= {name: values for name, values in own.items() if name in wanted}
     matrix = None
     if MATRIX in wanted:
@@ -129,8 +129,7 @@ def measure_everything(
     """
     wanted: tuple[str, ...] = (MATRIX,)
     if set(learnt.score.requires) - {MATRIX}:
-        of_inputs = statistic_names_without_model(learnt.preprocessor.seen)
-        wanted = (MATRIX, *learnt.model.observed, *of_inputs)
+        wanted = (MATRIX, *learnt.model.observed, *learnt.preprocessor.statistic_names)
     return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage, data=data)
 
 

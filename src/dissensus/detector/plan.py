@@ -28,6 +28,8 @@ class Plan:
     proposal: Proposal
     resize: tuple[int, int] | None
     examples: int
+    neighbours: bool
+    """Whether training rows are kept to measure distances to."""
     embed: object
     """What turns inputs into vectors first; None: nothing does."""
     seed: int

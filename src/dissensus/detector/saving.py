@@ -124,7 +124,7 @@ def restored(
     check_arrays(arrays, preprocessor.arrays())
     model = kind._saved_model(config["model"], own)
     check_model(model, draws)
-    available = available_statistics(model, preprocessor.seen, several=several_in_a_chain(model, draws))
+    available = available_statistics(model, preprocessor, several=several_in_a_chain(model, draws))
     score = restored_score(score, _below("score/", arrays), available, draws=len(draws))
     calibration = _below("statistics/", arrays)
     parts = score.parts(made_up(score, draws=len(draws), inputs=1))

@@ -37,6 +37,9 @@ def check_settings(detector: Detector) -> None:
     examples: object = detector.examples
     if not isinstance(examples, Integral) or examples < 0:
         raise SettingsError(f"examples must be a whole number, 0 for none, got {examples!r}")
+    neighbours: object = detector.neighbours
+    if not isinstance(neighbours, bool):
+        raise SettingsError(f"neighbours must be True or False, got {neighbours!r}")
     check_embedder(detector.embed)
     check_statistic(detector.statistic, int(detector.draws))
     if detector.draws % detector.chains:

@@ -14,7 +14,7 @@ from dissensus.detector.measuring import OnProgress, measure
 from dissensus.detector.plan import Plan
 from dissensus.scores import scored
 
-__all__ = ["AGAIN", "TRIMMED", "TRIMMING", "left_out", "trimmed", "usual"]
+__all__ = ["AGAIN", "TRIMMED", "TRIMMING", "leaves_out", "left_out", "trimmed", "usual"]
 
 TRIMMED = ("train", "validation")
 TRIMMING, AGAIN = "trimming", "sampling again"
@@ -28,7 +28,7 @@ def trimmed(fitted: Fitted, plan: Plan, *, on_progress: OnProgress | None) -> Ro
     that these are trimmed like those that weights are drawn by.
     """
     rows = fitted.prepared.rows
-    if not any(_excess(len(rows[part]), plan.contamination) for part in TRIMMED):
+    if not leaves_out(rows, plan.contamination):
         return rows
     kept = dict(rows)
     total, done = sum(len(rows[part]) for part in TRIMMED), 0
@@ -45,6 +45,11 @@ def trimmed(fitted: Fitted, plan: Plan, *, on_progress: OnProgress | None) -> Ro
         if on_progress is not None:
             on_progress(TRIMMING, done, total)
     return kept
+
+
+def leaves_out(rows: Rows, contamination: float) -> bool:
+    """Whether there is any input to leave out."""
+    return any(_excess(len(rows[part]), contamination) for part in TRIMMED)
 
 
 def usual(scores: NDArray[np.float64], contamination: float) -> NDArray[np.int64]:

@@ -44,15 +44,12 @@ from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
 from dissensus.inputs.streams import in_memory, is_picture_file, open_source, open_stream, training_inputs
+from dissensus.inputs.surroundings import SURROUNDINGS
 from dissensus.inputs.svhn import read_svhn
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, TableStream, is_table
 from dissensus.inputs.validation import MINIMAL_SIDE, check_images
-from dissensus.inputs.without_model import (
-    image_statistic_names,
-    image_statistics,
-    statistic_names_without_model,
-)
+from dissensus.inputs.without_model import image_statistic_names, image_statistics
 
 __all__ = [
     "DATASET_NAMES",
@@ -61,6 +58,7 @@ __all__ = [
     "MADE_UP",
     "MINIMAL_SIDE",
     "SPECTRUM",
+    "SURROUNDINGS",
     "TABLE_SUFFIXES",
     "ArrayStream",
     "Chunk",
@@ -122,7 +120,6 @@ __all__ = [
     "spectrum",
     "spectrum_names",
     "split",
-    "statistic_names_without_model",
     "training_inputs",
     "uniform_noise",
 ]

@@ -22,13 +22,20 @@ from numpy.typing import NDArray
 
 from dissensus.inputs.standardiser import LEARNT, Standardiser
 
-__all__ = ["Components"]
+__all__ = ["Components", "without_absurd_values"]
 
 MOST = 64  # components
 ROWS_EACH = 5  # training vectors for each component, at least
 LEAST_SCALE = 1e-6  # of the largest: what varies less is rounding
 LARGEST = 2048  # sides of a matrix that is decomposed; it takes seconds
 TINY = 1e-12  # lengths below are none
+
+
+def without_absurd_values(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Vectors (N, D) with every number at most ten deviations from its column's mean."""
+    own = Standardiser.fit(vectors)
+    reach = LEARNT * own.scale
+    return np.clip(vectors, own.mean - reach, own.mean + reach)
 
 
 @dataclass(frozen=True)
@@ -41,21 +48,21 @@ class Components:
     """(K, D), orthonormal."""
 
     @classmethod
-    def fit(cls, vectors: NDArray[np.float64]) -> Components:
+    def fit(cls, vectors: NDArray[np.float64], rows_each: int = ROWS_EACH) -> Components:
         """The directions in which training vectors (N, D) vary most; absurd values are cut off for that.
+
+        There is at most one of them for each ``rows_each`` vectors.
 
         >>> line = np.linspace(-1, 1, 50)[:, None] * np.array([3.0, 4.0])
         >>> Components.fit(line).directions.round(3).__abs__()
         array([[0.6, 0.8]])
         """
-        own = Standardiser.fit(vectors)
-        reach = LEARNT * own.scale
-        near = np.clip(vectors, own.mean - reach, own.mean + reach)
+        near = without_absurd_values(vectors)
         if near.shape[1] > LARGEST:
             near = near[:LARGEST]
         mean = near.mean(axis=0)
         _, scales, directions = np.linalg.svd(near - mean, full_matrices=False)
-        count = min(MOST, max(1, len(vectors) // ROWS_EACH), int((scales > LEAST_SCALE * scales[0]).sum()))
+        count = min(MOST, max(1, len(vectors) // rows_each), int((scales > LEAST_SCALE * scales[0]).sum()))
         return cls(mean, np.ascontiguousarray(directions[: max(1, count)]))
 
     @property

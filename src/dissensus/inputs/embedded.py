@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from dissensus.inputs.pictures import PicturePreprocessor
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
+from dissensus.inputs.surroundings import Surroundings
 from dissensus.inputs.tables import Table
 from dissensus.inputs.things import Things, records
 
@@ -41,6 +42,8 @@ class EmbeddedPreprocessor(Preprocessor):
     """What becomes of a vector."""
     standardiser: Standardiser
     """Of the components and the residual, so that they are whitened."""
+    surroundings: Surroundings | None = None
+    """Components of training vectors, kept to measure how near they are; None: none is kept."""
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -125,6 +128,19 @@ class EmbeddedPreprocessor(Preprocessor):
         """Ten deviations, as of rows."""
         return LEARNT
 
+    @property
+    def statistic_names(self) -> tuple[str, ...]:
+        """Those of the vectors' surroundings, if training vectors are kept."""
+        return () if self.surroundings is None else self.surroundings.NAMES
+
+    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """How near, how dense and how probable the training vectors make an input (N,), if they are kept."""
+        return {} if self.surroundings is None else self.surroundings.of(self.inverse(seen, array.dtype))
+
+    def without_training_inputs(self) -> EmbeddedPreprocessor:
+        """Return the same without what is kept of them."""
+        return replace(self, surroundings=None)
+
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
         """Normal numbers, as if standardised."""
         return random.normal(size=(count, *self.seen)).astype(np.float32)
@@ -150,6 +166,7 @@ class EmbeddedPreprocessor(Preprocessor):
             "scale": self.standardiser.scale,
             "components/mean": self.components.mean,
             "components/directions": self.components.directions,
+            **({} if self.surroundings is None else self.surroundings.arrays()),
         }
 
 
@@ -194,9 +211,12 @@ def embed_inputs(
 
 
 def fit_embedded(
-    embedded: EmbeddedInputs, training: NDArray[np.int64]
+    embedded: EmbeddedInputs, training: NDArray[np.int64], random: np.random.Generator | None = None
 ) -> tuple[EmbeddedPreprocessor, NDArray[np.float32]]:
-    """Learns the components of the vectors ``training``; returns what a model reads of all of them (N, K)."""
+    """Learns the components of the vectors ``training``; returns what a model reads of all of them (N, K).
+
+    With ``random``, components of training vectors are kept, or of a random choice if there are many.
+    """
     components = Components.fit(embedded.vectors[training])
     projected = components(embedded.vectors)
     standardiser = Standardiser.fit(projected[training])
@@ -204,7 +224,12 @@ def fit_embedded(
     found = EmbeddedPreprocessor(
         embedded.given, own, embedder_to_config(own), embedded.batch, components, standardiser
     )
-    return found, standardiser(projected)
+    seen = standardiser(projected)
+    if random is not None:
+        kept = found.inverse(seen[training], embedded.array.dtype)
+        own_vectors = embedded.vectors[training]
+        found = replace(found, surroundings=Surroundings.of_embedded(own_vectors, components, kept, random))
+    return found, seen
 
 
 def restore_embedded(
@@ -234,7 +259,8 @@ def restore_embedded(
     batch = settled_batch(embed, _made_up(given))
     # By the name that it has there, for a script's own may have moved.
     described = embedder_to_config(embed) | {"embedder": config["embedder"]["embedder"]}
-    return EmbeddedPreprocessor(given, embed, described, batch, components, standardiser)
+    kept = Surroundings.restore(arrays, columns=len(components.names), projected=len(components.directions))
+    return EmbeddedPreprocessor(given, embed, described, batch, components, standardiser, kept)
 
 
 def _numbers(shape: tuple[int, ...], resize: tuple[int, int] | None) -> PicturePreprocessor | RowPreprocessor:

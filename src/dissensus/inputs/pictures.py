@@ -12,7 +12,7 @@ from dissensus.errors import DataError
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.tables import Table
 from dissensus.inputs.validation import axes, check_images
-from dissensus.inputs.without_model import image_statistics
+from dissensus.inputs.without_model import image_statistic_names, image_statistics
 
 __all__ = ["PicturePreprocessor"]
 
@@ -64,7 +64,12 @@ class PicturePreprocessor(Preprocessor):
         pixels = seen.clip(0, 1)
         return (255 * pixels).round().astype(np.uint8) if dtype == np.uint8 else pixels
 
-    def statistics(self, array: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    @property
+    def statistic_names(self) -> tuple[str, ...]:
+        """Those of images."""
+        return image_statistic_names(self.shape)
+
+    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
         """The length of their code, and their spectra."""
         return image_statistics(array)
 

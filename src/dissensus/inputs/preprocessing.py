@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from dissensus.inputs.pictures import PicturePreprocessor
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.standardiser import Standardiser
+from dissensus.inputs.surroundings import Surroundings, is_wide
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import Table
 
@@ -27,11 +29,13 @@ def fit_preprocessor(
     training: NDArray[np.int64],
     *,
     resize: tuple[int, int] | None = None,
+    random: np.random.Generator | None = None,
     stacklevel: int | None = 2,
 ) -> tuple[Preprocessor, NDArray[Any]]:
     """Learns from inputs that :func:`~dissensus.inputs.streams.training_inputs` gave; returns them as read.
 
     The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
+    With ``random``, training rows are kept to measure distances to, or a random choice if there are many.
     Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about, and None that
     they were warned of before.
     """
@@ -44,9 +48,17 @@ def fit_preprocessor(
     else:
         rows = inputs
     found = RowPreprocessor(Standardiser.fit(rows[training]), table, resize)
+    if random is not None:
+        found = replace(found, surroundings=_surroundings(found, rows[training], random))
     if stacklevel is not None:
         warn_of_absurd_values(rows, found.columns, stacklevel=stacklevel + 1)
     return found, rows
+
+
+def _surroundings(rows: RowPreprocessor, training: NDArray[Any], random: np.random.Generator) -> Surroundings:
+    if is_wide(training.shape[1]):
+        return Surroundings.of_vectors(training, random)
+    return Surroundings.of_columns(rows.transform(training), random)
 
 
 def restore_preprocessor(
@@ -80,7 +92,8 @@ def restore_preprocessor(
             raise ArtifactError("its means or scales are not those of its columns: save it anew")
         own_scale = Standardiser(mean, scale)
         if embed is None:
-            found = RowPreprocessor(own_scale, table, resize)
+            kept = Surroundings.restore(arrays, columns=shape[0], projected=None)
+            found = RowPreprocessor(own_scale, table, resize, kept)
         else:
             found = restore_embedded(config, arrays, embed, own_scale, resize=resize)
     # What else they say, or say otherwise, would not be done.

@@ -137,9 +137,18 @@ class Preprocessor(ABC):
 
     # ---- what can be done without a model
 
-    def statistics(self, array: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
-        """Statistics (N,) of the inputs themselves, by name; none of rows."""
+    @property
+    def statistic_names(self) -> tuple[str, ...]:
+        """The names of the statistics that inputs have without a model."""
+        return ()
+
+    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
+        """Statistics (N,) by name, of inputs that were read before and of what ``transform`` made of them."""
         return {}
+
+    def without_training_inputs(self) -> Preprocessor:
+        """Return the same without training inputs, and without the statistics that take them."""
+        return self
 
     @abstractmethod
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:

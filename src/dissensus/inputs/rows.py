@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
+from dissensus.inputs.surroundings import Surroundings
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import Table
 from dissensus.inputs.validation import axes, check_rows, refuse_not_finite
@@ -28,6 +29,8 @@ class RowPreprocessor(Preprocessor):
     standardiser: Standardiser
     table: TableEncoder | None = None
     resize: tuple[int, int] | None = None
+    surroundings: Surroundings | None = None
+    """Training rows, kept to measure how near they are; None: no row is kept."""
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
@@ -127,6 +130,19 @@ class RowPreprocessor(Preprocessor):
         """Ten deviations, lest one absurd value runs away with a chain."""
         return LEARNT
 
+    @property
+    def statistic_names(self) -> tuple[str, ...]:
+        """Those of the rows' surroundings, if training rows are kept."""
+        return () if self.surroundings is None else self.surroundings.NAMES
+
+    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+        """How near, how dense and how probable the training rows make a row (N,), if they are kept."""
+        return {} if self.surroundings is None else self.surroundings.of_rows(array, seen)
+
+    def without_training_inputs(self) -> RowPreprocessor:
+        """Return the same without what is kept of them."""
+        return replace(self, surroundings=None)
+
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
         """Normal numbers (n, D), as if standardised."""
         return random.normal(size=(count, *self.shape)).astype(np.float32)
@@ -144,5 +160,6 @@ class RowPreprocessor(Preprocessor):
         return super().config() | {"table": None if self.table is None else self.table.to_config()}
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Means and scales (D,)."""
-        return {"mean": self.standardiser.mean, "scale": self.standardiser.scale}
+        """Means and scales (D,), and the training rows that are kept."""
+        kept = {} if self.surroundings is None else self.surroundings.arrays()
+        return {"mean": self.standardiser.mean, "scale": self.standardiser.scale, **kept}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from dissensus.inputs.complexity import code_length
 from dissensus.inputs.spectra import spectrum, spectrum_names
 
-__all__ = ["image_statistic_names", "image_statistics", "statistic_names_without_model"]
+__all__ = ["image_statistic_names", "image_statistics"]
 
 
 def image_statistic_names(shape: Sequence[int]) -> tuple[str, ...]:
@@ -21,14 +21,6 @@ def image_statistic_names(shape: Sequence[int]) -> tuple[str, ...]:
     ('code-length', 'detail-1')
     """
     return ("code-length", *spectrum_names(shape))
-
-
-def statistic_names_without_model(shape: Sequence[int]) -> tuple[str, ...]:
-    """The statistics that inputs (H, W, C) or (D,) have by themselves; rows have none.
-
-    Rows are not coded: a row of numbers is to a coder mostly the noise in their last digits.
-    """
-    return image_statistic_names(shape) if len(shape) == 3 else ()
 
 
 def image_statistics(images: NDArray[Any]) -> dict[str, NDArray[np.float64]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dissensus.inputs import SPECTRUM
+from dissensus.inputs import SPECTRUM, SURROUNDINGS
 from dissensus.scores import SCORES, score
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ MEANINGS = {
     "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
     "code-length": "how many bits a lossless coder needs for it",
     **SPECTRUM,
+    **SURROUNDINGS,
 }
 
 

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Protocol, Self
 
 import numpy as np
 from scipy.special import logsumexp
-from threadpoolctl import ThreadpoolController
 
 from dissensus.errors import DataError
-from dissensus.process_wide import ProcessWide
+from dissensus.one_thread import one_thread
 from dissensus.scores._matrix import FloatArray, times_each_row
 
 __all__ = ["DEPTHS", "Depth", "GaussianDepth", "MixtureDepth"]
@@ -24,26 +22,6 @@ INLIERS_A_NUMBER = (
     5  # of a Gaussian's mean, at least; where there are fewer inliers there are fewer Gaussians
 )
 FOLDS, LEAST_FOLDS = 10, 3  # of fewer inliers nothing is known without their own part
-
-
-def _limited(kind: str) -> AbstractContextManager[object]:
-    """One thread in the libraries of a kind; those of other kinds are left alone at the end, too."""
-    limit: AbstractContextManager[object] = ThreadpoolController().select(user_api=kind).limit(limits=1)
-    return limit
-
-
-_one_blas_thread = ProcessWide(lambda: _limited("blas"))
-
-
-@contextmanager
-def one_thread() -> Iterator[None]:
-    """A block without threads: of thousands of products this small they would only wait for each other.
-
-    On a busy machine they did so for a minute. BLAS has one number of threads for the process, OpenMP one for
-    each thread that calls it: the first goes back when the last block ends, the second at the end of each.
-    """
-    with _one_blas_thread(), _limited("openmp"):
-        yield
 
 
 class Depth(Protocol):

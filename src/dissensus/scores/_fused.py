@@ -26,8 +26,9 @@ class Fused(Score):
     ones: each inlier by a score fitted on the other nine tenths.
 
     Without ``statistics``, what is fused is settled when it is known which there are, and how many inliers to
-    learn from: of :attr:`FEW` and more, the density of :attr:`PARTS` and of all that the inputs tell without
-    a model; of fewer, the sum of :attr:`FEW_LEADING` and of the latter.
+    learn from. Where training rows are kept, it is the sum of :attr:`SURROUNDED`. Else, of :attr:`FEW` and
+    more, it is the density of :attr:`PARTS` and of all that the inputs tell without a model; of fewer, the
+    sum of :attr:`FEW_LEADING` and of the latter.
 
     >>> rng = np.random.default_rng(0)
     >>> inliers = Measured(rng.normal(size=(4, 500)), {"length": rng.normal(size=500)})
@@ -57,6 +58,12 @@ class Fused(Score):
     FEW = 300
     FEW_LEADING = ("mixture-ll", "corrected-ll")
 
+    # Where training rows are kept (of tables and embeddings), whatever the number of inliers: each counts on
+    # its high side alone, and nothing is learnt but its own distribution, which a few dozen inliers show.
+    # Mean AUROC of such sums over 22 tables, one seed: the first three .877, with the mean-ll of a flow .874,
+    # each alone at most .870.
+    SURROUNDED = ("nearest", "isolation", "gaussians", "mean-ll")
+
     def __init__(
         self,
         statistics: Sequence[str] | None = None,
@@ -80,7 +87,7 @@ class Fused(Score):
         """What it asks, and of which statistics once they are settled."""
         if self.statistics is None:
             return "how few normal inputs are as unusual in all statistics together"
-        leading = " and ".join(self.fusion.leading)
+        leading = _listed(self.fusion.leading)
         if self.fusion.depth == SUM:
             others = [name for name in self.statistics if name not in self.fusion.leading]
             return (
@@ -113,6 +120,9 @@ class Fused(Score):
         def there(names: Sequence[str]) -> tuple[str, ...]:
             return tuple(name for name in names if name in SCORES or name in available.of_draws)
 
+        if set(self.SURROUNDED) & set(available.of_inputs):
+            names = tuple(name for name in self.SURROUNDED if name in (*SCORES, *available.names))
+            return Fused(names, depth=SUM, leading=names)
         if inliers >= self.FEW:
             names = (*there(self.PARTS), *available.of_inputs)
             return Fused(names, depth=self.fusion.depth, leading=there(self.LEADING))
@@ -198,3 +208,8 @@ def _as_new(name: str, measured: Measured) -> FloatArray:
         own = score(name).fit(measured.select(folds != fold))
         found[folds == fold] = own(measured.select(folds == fold))
     return found
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Names in a sentence: a, b and c."""
+    return " and ".join([*([", ".join(names[:-1])] if len(names) > 1 else []), *names[-1:]])

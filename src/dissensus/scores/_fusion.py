@@ -88,11 +88,14 @@ class Fusion:
     def surprises(self, statistics: Mapping[str, ArrayLike]) -> dict[str, FloatArray]:
         r"""How unusual each statistic is by itself (N,), by name, in nats.
 
-        :math:`-\log p` with p the share of inliers at least as far out on either side: 0 in the middle. They
-        do not add up to the score: statistics are correlated, and may be unusual only together.
+        :math:`-\log p` with p the share of inliers at least as far out on either side: 0 in the middle. In a
+        sum, low values of the leading statistics add nothing, and are 0 here. These do not add up to the
+        score: statistics are correlated, and may be unusual only together.
         """
         self.check_fitted()
         z = self._normal_scores(_columns(statistics, self.names_))
+        if self.depth == SUM:
+            z = np.where(np.isin(self.names_, self.leading), np.maximum(z, 0.0), z)
         return dict(zip(self.names_, _two_sided(z).T, strict=True))
 
     def state(self) -> dict[str, FloatArray]:

@@ -1,0 +1,32 @@
+"""A block of code without threads in the libraries of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+
+from threadpoolctl import ThreadpoolController
+
+from dissensus.process_wide import ProcessWide
+
+__all__ = ["one_thread"]
+
+
+def _limited(kind: str) -> AbstractContextManager[object]:
+    """One thread in the libraries of a kind; those of other kinds are left alone at the end, too."""
+    limit: AbstractContextManager[object] = ThreadpoolController().select(user_api=kind).limit(limits=1)
+    return limit
+
+
+_one_blas_thread = ProcessWide(lambda: _limited("blas"))
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """A block without threads: of thousands of products this small they would only wait for each other.
+
+    On a busy machine they did so for a minute. BLAS has one number of threads for the process, OpenMP one for
+    each thread that calls it: the first goes back when the last block ends, the second at the end of each.
+    """
+    with _one_blas_thread(), _limited("openmp"):
+        yield
