@@ -31,7 +31,7 @@ def any_share_flagged(monkeypatch):
     [
         BayesianVAE(),
         BayesianVAE(statistic="kl", epochs=3, draws=4, samples=4),
-        BayesianFlow(epochs=12, draws=4, hidden=(16,)),
+        BayesianFlow(epochs=3, draws=4, hidden=(8,)),
     ]
 )
 def test_estimator(estimator, check):
