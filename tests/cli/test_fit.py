@@ -127,7 +127,7 @@ def test_the_bar_counts_both_fits():
     from dissensus.detector.trimming import AGAIN, TRIMMING
 
     assert list(fit_work(BayesianVAE(), 100)) == ["sampling", "calibrating"]
-    work = fit_work(BayesianVAE(contamination=0.1), 100)
+    work = fit_work(BayesianVAE(), 100, 0.1)
     assert list(work) == ["sampling", TRIMMING, AGAIN, "calibrating"]
     assert 0 < work[AGAIN] < work["sampling"]
     progress = StageProgress(work, quiet=True)

@@ -7,7 +7,7 @@ import pytest
 
 from dissensus import BayesianFlow, Detector
 from dissensus.detector.trimming import usual
-from dissensus.errors import ArtifactError, CalibrationWarning, CheckpointError, InputWarning
+from dissensus.errors import ArtifactError, CalibrationWarning, CheckpointError, InputWarning, SettingsError
 from tests.contracts.own_embedders import Projection
 
 
@@ -34,7 +34,7 @@ def mixed():
 
 @pytest.fixture(scope="module")
 def gates(quick, mixed):
-    return {share: quick(contamination=share, epochs=12).fit(mixed) for share in (None, SHARE)}
+    return {share: quick(epochs=12).fit(mixed, contamination=share) for share in (None, SHARE)}
 
 
 def test_outliers_are_left_out_of_scales_draws_and_score(gates, mixed):
@@ -59,14 +59,14 @@ def test_outliers_are_left_out_of_scales_draws_and_score(gates, mixed):
 
 
 def test_the_same_seed_gives_the_same_bits(quick, gates, mixed):
-    again = quick(contamination=SHARE, epochs=12).fit(mixed)
+    again = quick(epochs=12).fit(mixed, contamination=SHARE)
     np.testing.assert_array_equal(again.score_samples(mixed), gates[SHARE].score_samples(mixed))
 
 
 @pytest.mark.parametrize("share", [0, 0.002])
 def test_where_there_is_nothing_to_leave_out_there_is_one_fit(quick, gates, mixed, share):
     stages = []
-    gate = quick(contamination=share, epochs=12).fit(mixed, on_progress=lambda *seen: stages.append(seen[0]))
+    gate = quick(epochs=12).fit(mixed, contamination=share, on_progress=lambda *seen: stages.append(seen[0]))
     assert set(stages) == {"sampling", "calibrating"}
     assert gate.left_out_ is None
     np.testing.assert_array_equal(gate.score_samples(mixed), gates[None].score_samples(mixed))
@@ -87,7 +87,7 @@ def test_of_equal_scores_the_later_ones_are_left_out():
 
 def test_progress_names_both_fits(quick, mixed):
     seen = []
-    quick(contamination=SHARE).fit(mixed, on_progress=lambda *report: seen.append(report))
+    quick().fit(mixed, contamination=SHARE, on_progress=lambda *report: seen.append(report))
     assert list(dict.fromkeys(stage for stage, _, _ in seen)) == [
         "sampling",
         "trimming",
@@ -113,31 +113,36 @@ class Interruption:
 
 
 def test_an_interrupted_fit_goes_on_in_the_fit_it_was_in(quick, mixed, tmp_path):
-    settings = {"contamination": SHARE}
     for stage, epoch in [("sampling", 2), ("sampling again", 1), ("sampling again", 3)]:
         with pytest.raises(KeyboardInterrupt):
-            quick(**settings).fit(mixed, checkpoint=tmp_path, on_progress=Interruption(stage, epoch))
+            quick().fit(
+                mixed, contamination=SHARE, checkpoint=tmp_path, on_progress=Interruption(stage, epoch)
+            )
     seen = []
-    gate = quick(**settings).fit(
-        mixed, checkpoint=tmp_path, on_progress=lambda stage, done, _: seen.append((stage, done))
+    gate = quick().fit(
+        mixed,
+        contamination=SHARE,
+        checkpoint=tmp_path,
+        on_progress=lambda stage, done, _: seen.append((stage, done)),
     )
     assert [report for report in seen if report[0].startswith("sampling")] == [("sampling again", 4)]
-    straight = quick(**settings).fit(mixed)
+    straight = quick().fit(mixed, contamination=SHARE)
     np.testing.assert_array_equal(gate.score_samples(mixed), straight.score_samples(mixed))
 
 
 def test_a_checkpoint_without_contamination_is_the_first_fit_of_one_with_it(quick, mixed, tmp_path):
     quick().fit(mixed, checkpoint=tmp_path)
-    quick(contamination=SHARE).fit(mixed, checkpoint=tmp_path, on_progress=Interruption("sampling", 1))
+    quick().fit(mixed, contamination=SHARE, checkpoint=tmp_path, on_progress=Interruption("sampling", 1))
     with pytest.raises(CheckpointError, match=r"again.* was made with other settings or data"):
-        quick(contamination=0.2).fit(mixed, checkpoint=tmp_path)
+        quick().fit(mixed, contamination=0.2, checkpoint=tmp_path)
 
 
 def test_saved_and_loaded(gates, mixed, tmp_path):
     gate = gates[SHARE]
     gate.save(tmp_path / "gate")
     again = Detector.load(tmp_path / "gate", device="cpu")
-    assert (again.contamination, again.left_out_) == (SHARE, gate.left_out_)
+    assert again.left_out_ == gate.left_out_
+    assert again.left_out_.contamination == SHARE
     np.testing.assert_array_equal(again.score_samples(mixed), gate.score_samples(mixed))
     card = (tmp_path / "gate/README.md").read_text("utf-8")
     assert "With contamination 0.1, 14 training and 2 validation inputs" in card
@@ -148,24 +153,19 @@ def test_saved_and_loaded(gates, mixed, tmp_path):
 
 def test_a_flow_leaves_out_as_well(mixed, tmp_path):
     settings = {"epochs": 12, "draws": 4, "hidden": (16,), "false_alarm_rate": 0.2, "device": "cpu"}
-    gate = BayesianFlow(**settings, contamination=SHARE).fit(mixed)
+    gate = BayesianFlow(**settings).fit(mixed, contamination=SHARE)
     assert (gate.examples_.inputs.mean(axis=1) > 4).sum() <= 2
     gate.save(tmp_path / "gate")
     again = BayesianFlow.load(tmp_path / "gate", device="cpu")
-    assert (again.contamination, again.left_out_) == (SHARE, gate.left_out_)
+    assert again.left_out_ == gate.left_out_
+    assert again.left_out_.contamination == SHARE
 
 
 def test_a_gate_fitted_on_everything_says_nothing_of_it(gates, tmp_path):
     gates[None].save(tmp_path / "gate")
-    assert Detector.load(tmp_path / "gate", device="cpu").contamination is None
+    assert Detector.load(tmp_path / "gate", device="cpu").left_out_ is None
     assert "contamination" not in (tmp_path / "gate/README.md").read_text("utf-8")
     assert "left_out" not in json.loads((tmp_path / "gate/config.json").read_text("utf-8"))["detector"]
-
-
-def test_it_is_saved_as_the_fit_had_it(quick, mixed, tmp_path):
-    gate = quick(contamination=SHARE).fit(mixed).set_params(contamination=0.3)
-    gate.save(tmp_path / "gate")
-    assert Detector.load(tmp_path / "gate", device="cpu").contamination == SHARE
 
 
 @pytest.mark.parametrize(
@@ -189,28 +189,41 @@ def test_claims_that_no_fit_made_are_refused(gates, claim, message, tmp_path):
 
 
 def test_outliers_that_are_the_threshold_are_warned_of_until_it_is_recalibrated(quick, mixed, rows):
-    settings = {"contamination": 0.1, "false_alarm_rate": 0.1}  # 3 of 30 calibration inputs
     with pytest.warns(
         CalibrationWarning,
         match=r"about 3 outliers among the 30 calibration inputs too.* only about 75% will be flagged: "
         r"recalibrate .* ask for a rate of 0\.19, which flags about 0\.1 of normal",
     ) as seen:
-        gate = quick(**settings).fit(mixed)
+        gate = quick(false_alarm_rate=0.1).fit(mixed, contamination=0.1)  # 3 of 30 calibration inputs
     assert seen[0].filename == __file__
     gate.recalibrate(mixed[mixed.mean(axis=1) < 4])  # warnings are errors here
-    quick(contamination=0.05, false_alarm_rate=0.1).fit(mixed)
+    quick(false_alarm_rate=0.1).fit(mixed, contamination=0.05)
 
 
 def test_inputs_are_embedded_once_and_warned_of_once(quick, mixed):
     counts = []
     for share in (None, SHARE):
         Counting.asked = 0
-        quick(embed=Counting(3), contamination=share).fit(mixed)
+        quick(embed=Counting(3)).fit(mixed, contamination=share)
         counts.append(Counting.asked)
     assert counts[0] == counts[1] >= len(mixed)
 
     absurd = mixed.copy()
     absurd[5, 1] = 1e9
     with pytest.warns(InputWarning, match="row 5") as seen:
-        quick(contamination=SHARE).fit(absurd)
+        quick().fit(absurd, contamination=SHARE)
     assert [warning.filename for warning in seen] == [__file__]
+
+
+@pytest.mark.parametrize(
+    ("share", "message"),
+    [
+        (0.5, "share of outliers among the inputs, from 0 to below 0.5"),
+        (-0.1, "or None, got -0.1"),
+        (np.nan, "or None, got nan"),
+        ("auto", "or None, got 'auto'"),
+    ],
+)
+def test_what_is_no_share_of_outliers_is_refused(quick, mixed, share, message):
+    with pytest.raises(SettingsError, match=message):
+        quick().fit(mixed, contamination=share)

@@ -27,13 +27,6 @@ BAD = [
     ({"false_alarm_rate": 1}, "false_alarm_rate must lie between 0 and 1, got 1"),
     ({"false_alarm_rate": np.nan}, "false_alarm_rate must lie between 0 and 1, got nan"),
     ({"false_alarm_rate": "5%"}, "false_alarm_rate must lie between 0 and 1, got '5%'"),
-    (
-        {"contamination": 0.5},
-        "share of outliers among the inputs, from 0 to below 0.5",
-    ),
-    ({"contamination": -0.1}, "or None, got -0.1"),
-    ({"contamination": np.nan}, "or None, got nan"),
-    ({"contamination": "auto"}, "or None, got 'auto'"),
     ({"step_size": 0.0}, "step_size"),
     ({"step_size": np.nan}, "step_size"),
     ({"observation": "poisson"}, "observation='poisson' is not known"),

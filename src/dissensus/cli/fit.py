@@ -155,7 +155,6 @@ def fit(
         posterior=posterior,
         statistic=chosen_score(statistic),
         false_alarm_rate=false_alarm_rate,
-        contamination=contamination,
         chains=chains,
         draws=draws,
         epochs=epochs,
@@ -172,10 +171,10 @@ def fit(
     with claim_output(output):
         with claimed_checkpoint(kept):
             inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
-            with StageProgress(fit_work(gate, len(inputs)), quiet=quiet) as progress:
+            with StageProgress(fit_work(gate, len(inputs), contamination or 0.0), quiet=quiet) as progress:
                 try:
                     with speaking_of(data), warnings_as_messages():
-                        gate.fit(inputs, checkpoint=kept, on_progress=progress)
+                        gate.fit(inputs, contamination=contamination, checkpoint=kept, on_progress=progress)
                     gate.save(output)
                 except KeyboardInterrupt:
                     raise Interrupted(how_to_go_on(progress)) from None

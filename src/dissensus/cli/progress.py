@@ -17,7 +17,7 @@ SAMPLING, TRIMMING, AGAIN = "sampling", "trimming", "sampling again"  # as the f
 TRAINING_COST = 5.0  # of one image forwards and backwards, in decodings; measured on CPUs
 
 
-def fit_work(gate: Detector, rows: int) -> dict[str, float]:
+def fit_work(gate: Detector, rows: int, contamination: float = 0.0) -> dict[str, float]:
     """The stages of fitting on ``rows`` rows, and about how many decodings each is worth."""
     from dissensus.schedule import default_batch_size, default_epochs
 
@@ -27,11 +27,11 @@ def fit_work(gate: Detector, rows: int) -> dict[str, float]:
     sampling = TRAINING_COST * gate.chains * epochs * training
     again = {
         TRIMMING: training * gate.draws * gate.samples,
-        AGAIN: sampling * (1 - (gate.contamination or 0.0)),
+        AGAIN: sampling * (1 - contamination),
     }
     return {
         SAMPLING: sampling,
-        **(again if gate.contamination else {}),
+        **(again if contamination else {}),
         "calibrating": calibration * gate.draws * gate.samples,
     }
 

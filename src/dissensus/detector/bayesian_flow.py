@@ -38,7 +38,7 @@ class BayesianFlow(Detector):
     jitter
         How much noise training rows get, in deviations of each column. It is what keeps columns of few
         different values, or of one, from a density without bound.
-    posterior, statistic, false_alarm_rate, contamination, chains, draws, epochs, batch_size, step_size, \
+    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, \
 adaptation, resize, examples, neighbours, embed, device, random_state
         As in :class:`Detector`.
 
@@ -69,7 +69,6 @@ adaptation, resize, examples, neighbours, embed, device, random_state
         posterior: Posterior = "sghmc",
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
-        contamination: float | None = None,
         chains: int = 2,
         draws: int = 20,
         epochs: int | None = None,
@@ -90,7 +89,6 @@ adaptation, resize, examples, neighbours, embed, device, random_state
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
-        self.contamination = contamination
         self.chains = chains
         self.draws = draws
         self.epochs = epochs

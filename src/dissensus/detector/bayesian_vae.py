@@ -54,7 +54,7 @@ class BayesianVAE(Detector):
         Size of the latent space and of the networks' layers; ``None`` chooses by the inputs' shape.
     encoder, decoder
         Networks of your own (:class:`~dissensus.models.VAE` says what they must take and give); both or none.
-    posterior, statistic, false_alarm_rate, contamination, chains, draws, epochs, batch_size, step_size, \
+    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, \
 adaptation, samples, proposal, resize, examples, neighbours, embed, device, random_state
         As in :class:`Detector`.
 
@@ -78,7 +78,6 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         posterior: Posterior = "sghmc",
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
-        contamination: float | None = None,
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
         widths: Sequence[int] | None = None,
@@ -103,7 +102,6 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
-        self.contamination = contamination
         self.observation = observation
         self.latent_size = latent_size
         self.widths = widths

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -43,8 +44,11 @@ class PreparedRows:
         return self.array[self.rows[part]]
 
 
-Prepare: TypeAlias = Callable[[Rows, int | None], PreparedRows]
-"""Learns a preprocessor from the training rows; warnings point so many calls up, None: they were given."""
+Prepare: TypeAlias = Callable[[Rows, bool, int | None], PreparedRows]
+"""Learns a preprocessor from the training rows, some of which are kept to measure distances to, or not.
+
+Warnings point so many calls up; None: they were given.
+"""
 
 
 @dataclass(frozen=True)
@@ -58,33 +62,29 @@ class Fitted:
 
 def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
     """Return what prepares a choice of rows; inputs are embedded here, once for all choices."""
+    random = partial(numpy_stream, plan.seed, "surroundings")  # chooses the rows that are kept
     if plan.embed is not None:
         embedded = embed_inputs(inputs, plan.embed, resize=plan.resize)
 
-        def prepare_embedded(rows: Rows, _: int | None) -> PreparedRows:
-            preprocessor, data = fit_embedded(embedded, rows["train"], _random(plan))
+        def prepare_embedded(rows: Rows, keep: bool, _: int | None) -> PreparedRows:
+            preprocessor, data = fit_embedded(embedded, rows["train"], random() if keep else None)
             parts = {name: to_tensor(data[index]) for name, index in rows.items()}
             return PreparedRows(preprocessor, embedded.array, rows, parts)
 
         return prepare_embedded
 
-    def prepare(rows: Rows, stacklevel: int | None) -> PreparedRows:
+    def prepare(rows: Rows, keep: bool, stacklevel: int | None) -> PreparedRows:
         preprocessor, array = fit_preprocessor(
             inputs,
             rows["train"],
             resize=plan.resize,
-            random=_random(plan),
+            random=random() if keep else None,
             stacklevel=None if stacklevel is None else stacklevel + 1,
         )
         parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}
         return PreparedRows(preprocessor, array, rows, parts)
 
     return prepare
-
-
-def _random(plan: Plan) -> np.random.Generator | None:
-    """Which training rows are kept, if any."""
-    return numpy_stream(plan.seed, "surroundings") if plan.neighbours else None
 
 
 def draw(
@@ -97,8 +97,6 @@ def draw(
 ) -> Fitted:
     """Draw weights by the training part, and let the score learn from the validation part."""
     preprocessor, parts = prepared.preprocessor, prepared.parts
-    if not plan.neighbours:
-        preprocessor = preprocessor.without_training_inputs()
     settings = plan.sampling(len(parts["train"]))
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
     check_proposal(plan.proposal, model)

@@ -20,7 +20,7 @@ from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
-from dissensus.detector.settings import check_settings, find_device, root_seed
+from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
 from dissensus.models import AUTO, GenerativeModel, Model, build_model, check_model
@@ -51,12 +51,6 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
-    contamination
-        The share of the inputs that may be outliers, below 0.5: a first fit scores the inputs, and the most
-        unusual ones are left out of a second. ``None`` takes all of them for normal. No input is left out of
-        the calibration, for p-values would be too small, so that outliers there make alarms rarer
-        (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. Unlike in
-        scikit-learn's own detectors it does not set the threshold, which ``false_alarm_rate`` does.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them.
     epochs, batch_size
@@ -120,7 +114,6 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         posterior: Posterior = "sghmc",
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
-        contamination: float | None = None,
         chains: int = 2,
         draws: int = 20,
         epochs: int | None = None,
@@ -140,7 +133,6 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
-        self.contamination = contamination
         self.chains = chains
         self.draws = draws
         self.epochs = epochs
@@ -163,6 +155,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         X: Any,
         y: Any = None,  # noqa: ARG002 scikit-learn passes it to every estimator
         *,
+        contamination: float | None = None,
         checkpoint: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
@@ -175,6 +168,12 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         missing values, and are found by name (:class:`~dissensus.inputs.TableEncoder`). With ``embed``, ``X``
         may also be a list of whatever the embedder reads.
 
+        ``contamination`` is the share of ``X`` that may be outliers, below 0.5: a first fit scores the
+        inputs, and the most unusual ones are left out of a second. ``None`` takes all of them for normal. No
+        input is left out of the calibration, for p-values would be too small, so that outliers there make
+        alarms rarer (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What
+        is flagged is set by ``false_alarm_rate`` alone.
+
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
 
@@ -183,6 +182,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         """
         self._check()
         check_posterior(self)
+        check_contamination(contamination)
         plan = Plan(
             self._build,
             lambda rows: sampling_settings(self, rows),
@@ -195,7 +195,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             self.embed,
             root_seed(self.random_state),
             find_device(self.device),
-            float(self.contamination or 0.0),
+            float(contamination or 0.0),
         )
         with claimed_checkpoint(checkpoint):
             self._forget()

@@ -35,20 +35,16 @@ def learn(
         )
     rows = split(len(inputs), part_fractions(len(inputs)), seed=plan.seed)
     plan.sampling(len(rows["train"]))  # refused here, if it cannot be, before inputs are embedded
+    prepare, trims = preparing(inputs, plan), leaves_out(rows, plan.contamination)
     # Each training row is its own nearest: what is odd among them is told without distances to them.
-    first = replace(plan, neighbours=False) if leaves_out(rows, plan.contamination) else plan
-    fitted = draw(
-        (prepare := preparing(inputs, plan))(rows, stacklevel + 1),
-        first,
-        checkpoint=checkpoint,
-        on_progress=on_progress,
-    )
-    kept = trimmed(fitted, plan, on_progress=on_progress)
-    if kept is rows:
+    first = prepare(rows, plan.neighbours and not trims, stacklevel + 1)
+    fitted = draw(first, plan, checkpoint=checkpoint, on_progress=on_progress)
+    if not trims:
         return _calibrated(fitted, plan, on_progress)
-    del fitted
+    kept = trimmed(fitted, plan, on_progress=on_progress)
+    del first, fitted
     again = draw(
-        prepare(kept, None),
+        prepare(kept, plan.neighbours, None),
         plan,
         checkpoint=None if checkpoint is None else Path(checkpoint) / "again",
         on_progress=on_progress,

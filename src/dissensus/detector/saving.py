@@ -46,11 +46,8 @@ if TYPE_CHECKING:
 __all__ = ["kind_of", "restored", "to_artifact"]
 
 _AS_FITTED = ("samples", "proposal")
-"""Arguments that stand beside the settings as the fit had them; what was set since waits for another fit.
-
-So does the contamination, with what was left out because of it.
-"""
-_NOT_SAVED = (*_AS_FITTED, "contamination", "random_state", "device", "encoder", "decoder", "model", "embed")
+"""Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
+_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model", "embed")
 """Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
@@ -174,7 +171,6 @@ def _arguments(
     """The inverse of :func:`_settings`."""
     settings = {**config["settings"], "random_state": config["seed"]}
     settings |= {name: config[name] for name in _AS_FITTED if name in kind._get_param_names()}
-    settings["contamination"] = config[LEFT_OUT]["contamination"] if LEFT_OUT in config else None
     for several in {"widths", "hidden", "resize"} & set(settings):
         settings[several] = None if settings[several] is None else tuple(settings[several])
     if isinstance(settings.get("observation"), dict):

@@ -47,13 +47,16 @@ def check_settings(detector: Detector) -> None:
     rate: object = detector.false_alarm_rate
     if not isinstance(rate, Real) or not 0 < float(rate) < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {rate!r}")
-    share: object = detector.contamination
+    find_device(detector.device)
+
+
+def check_contamination(share: object) -> None:
+    """Refuses what is no share of outliers."""
     if share is not None and (not isinstance(share, Real) or not 0 <= float(share) < 0.5):
         raise SettingsError(
             "contamination must be the share of outliers among the inputs, from 0 to below 0.5, or None, "
             f"got {share!r}"
         )
-    find_device(detector.device)
 
 
 def root_seed(random_state: int | np.random.RandomState | None) -> int:

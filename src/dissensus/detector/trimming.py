@@ -24,12 +24,10 @@ TRIMMING, AGAIN = "trimming", "sampling again"
 def trimmed(fitted: Fitted, plan: Plan, *, on_progress: OnProgress | None) -> Rows:
     """Return the rows of a fit without the share of each part that it finds most unusual.
 
-    They are the same object if there is nothing to leave out. The score learns from validation inputs, so
+    The score learns from validation inputs, so
     that these are trimmed like those that weights are drawn by.
     """
     rows = fitted.prepared.rows
-    if not leaves_out(rows, plan.contamination):
-        return rows
     kept = dict(rows)
     total, done = sum(len(rows[part]) for part in TRIMMED), 0
     for part in TRIMMED:

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from dissensus.detector.settings import check_contamination
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import Proposal
 from dissensus.models import MODELS, GenerativeModel, shapes_of
@@ -165,10 +166,10 @@ def _check_numbers(config: Mapping[str, Any]) -> None:
 
 
 def _check_left_out(left_out: Mapping[str, Any]) -> None:
-    """The share itself is checked as a setting is."""
     share, *counts = (left_out[name] for name in ("contamination", "train", "validation"))
     if type(share) is not float or any(type(count) is not int or count < 0 for count in counts):
         raise ArtifactError("its left_out is no share with whole numbers of inputs: save it anew")
+    check_contamination(share)
 
 
 def _values(value: object) -> int:

@@ -34,7 +34,7 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
     gate
         The settings, as a detector that need not be fitted; it is not changed. ``None`` is a ``BayesianVAE``
         that leaves the share ``contamination`` of its training inputs out, if that is a number below 0.5; a
-        gate that is given leaves out what its own ``contamination`` says.
+        gate that is given leaves none out.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
 
     def _own_gate(self, X: Any) -> Detector:
         share = self.contamination
-        own = BayesianVAE(contamination=share if isinstance(share, int | float) and share < 0.5 else None)
+        left_out = share if isinstance(share, int | float) and share < 0.5 else None
         with warnings.catch_warnings():  # about the gate's threshold; here PyOD's decides
             warnings.simplefilter("ignore", CalibrationWarning)
-            return own.fit(X)
+            return BayesianVAE().fit(X, contamination=left_out)
