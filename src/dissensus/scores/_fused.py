@@ -60,8 +60,7 @@ class Fused(Score):
 
     # Where training rows are kept (of tables and embeddings), whatever the number of inliers: each counts on
     # its high side alone, and nothing is learnt but its own distribution, which a few dozen inliers show.
-    # Mean AUROC of such sums over 22 tables, one seed: the first three .877, with the mean-ll of a flow .874,
-    # each alone at most .870.
+    # A first choice: `python -m benchmarks tables --select` is what is to make it.
     SURROUNDED = ("nearest", "isolation", "gaussians", "mean-ll")
 
     def __init__(
