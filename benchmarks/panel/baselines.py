@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from statistics import fmean
 from types import MappingProxyType
 from typing import Any
@@ -99,7 +100,7 @@ def _chosen(sizes: Sizes, purpose: Purpose) -> dict[str, Any]:
 
 def _split(group: str, seed: int, sizes: Sizes, purpose: Purpose) -> Split:
     inliers = INLIER_SETS[group.removeprefix(f"{SELECTION}-")]
-    inputs = load_inputs(inliers, sizes, seed=seed, purpose=purpose)
+    inputs = load_inputs(inliers, replace(sizes, made_up=0), seed=seed, purpose=purpose)
     scored = pictures(inputs.scored)
 
     def rows(baseline: str, scores: FloatArray) -> list[dict[str, Any]]:

@@ -21,6 +21,7 @@ from dissensus.seeding import numpy_stream, stream_seed
 __all__ = [
     "FITTED_ON",
     "FULL",
+    "MADE_UP_TO_LEARN",
     "OF_TEST_FILE",
     "OF_TRAINING_FILE",
     "QUICK",
@@ -44,6 +45,10 @@ FITTED_ON = ("fitting", "fusing", OF_TRAINING_FILE)
 """Sections that are cut from the training set, none in two: scores learn from the first, their fusion from
 the second, p-values come from the third."""
 
+MADE_UP_TO_LEARN = "made up to learn from: "
+"""With the kind after it: sections of outliers that are made up of images of ``fusing``. How much a statistic
+is to count can be learnt from them, because no image of a test file is among them."""
+
 
 @dataclass(frozen=True)
 class Sizes:
@@ -59,12 +64,15 @@ class Sizes:
     """Of each set."""
     test_calibration: int = 0
     """Of the test file, where that is read."""
+    made_up: int = 0
+    """Of each kind, to learn from."""
     regret: int = 0
     """Of each section: images whose likelihood regret is found, which costs thousands of decodings each."""
 
     def described(self, purpose: Purpose) -> dict[str, int | None]:
         """Those that the numbers of that purpose depend on, as plain values."""
-        unread = {"test_calibration"} if purpose == "selection" else set()
+        # No score learns from what is made up to learn from yet.
+        unread = {"made_up", *(["test_calibration"] if purpose == "selection" else [])}
         return {name: count for name, count in asdict(self).items() if name not in unread}
 
     def set_aside(self, purpose: Purpose) -> int:
@@ -81,7 +89,7 @@ class Sizes:
         """Images in all sections together, or a few more."""
         kinds = len(inliers.made_up if purpose == "selection" else inliers.outliers)
         of_test_file = self.test_calibration * (purpose == "test")
-        learnt_from = self.fitting + self.fusing + self.calibration
+        learnt_from = self.fitting + self.fusing + self.calibration + len(MADE_UP) * self.made_up
         return learnt_from + self.inliers + kinds * self.outliers + of_test_file
 
 
@@ -94,6 +102,7 @@ FULL = Sizes(
     inliers=5_000,
     outliers=2_000,
     test_calibration=3_000,
+    made_up=500,
 )
 QUICK = Sizes(
     training=3_000,
@@ -103,6 +112,7 @@ QUICK = Sizes(
     inliers=250,
     outliers=100,
     test_calibration=250,
+    made_up=50,
 )
 
 
@@ -115,7 +125,8 @@ class Inputs:
     scored: Tensor
     """uint8 (N, C, H, W): all sections, one after the other."""
     sections: Mapping[str, slice]
-    """:data:`FITTED_ON`, ``inliers``, the outliers by name, then :data:`OF_TEST_FILE` where it was read."""
+    """:data:`FITTED_ON`, ``inliers``, the outliers by name, :data:`OF_TEST_FILE` where it was read, and those
+    of :data:`MADE_UP_TO_LEARN`."""
 
     @cached_property
     def image_statistics(self) -> dict[str, NDArray[np.float64]]:
@@ -149,6 +160,9 @@ def load_inputs(
         sections |= {"inliers": images[parts[3]]} | _made_up(inliers, images[parts[4]], seed)
     else:
         sections |= _test_sections(inliers, sizes, seed)
+    if sizes.made_up:
+        of_fusing = _made_up(inliers, sections["fusing"][: sizes.made_up], seed)
+        sections |= {MADE_UP_TO_LEARN + kind: made for kind, made in of_fusing.items()}
     ends = np.cumsum([len(section) for section in sections.values()]).tolist()
     starts = [0, *ends[:-1]]
     return Inputs(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.panel.configuration import RECOMMENDED
-from benchmarks.panel.inputs import FITTED_ON, OF_TEST_FILE, OF_TRAINING_FILE
+from benchmarks.panel.inputs import FITTED_ON, MADE_UP_TO_LEARN, OF_TEST_FILE, OF_TRAINING_FILE
 from benchmarks.panel.power import Power, discovery_power
 from benchmarks.panel.sets import INLIER_SETS, InlierSet, Kind, kind_of
 from benchmarks.records import Record, digest
@@ -113,7 +113,7 @@ def rows_of_scores(
             seed=seed,
         )
         for outliers in sections
-        if outliers not in (*FITTED_ON, OF_TEST_FILE, "inliers")
+        if outliers not in (*FITTED_ON, OF_TEST_FILE, "inliers") and not outliers.startswith(MADE_UP_TO_LEARN)
         for name, values in scores.items()
     ]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from benchmarks.panel import inputs as module
-from benchmarks.panel.inputs import FITTED_ON, FULL, OF_TEST_FILE, QUICK, load_inputs
+from benchmarks.panel.inputs import FITTED_ON, FULL, MADE_UP_TO_LEARN, OF_TEST_FILE, QUICK, load_inputs
 from benchmarks.panel.sets import INLIER_SETS, expand, kind_of
 from benchmarks.panel.tasks import panel_sizes
 from dissensus.errors import DataError, SettingsError
@@ -54,6 +54,19 @@ def test_made_up_outliers_are_made_of_test_images_that_serve_nothing_else():
     test = {image.transpose(2, 0, 1).tobytes() for image in module.load_dataset("svhn", "test").images}
     assert bases <= test
     assert not bases & (images_of(found, "inliers") | images_of(found, OF_TEST_FILE))
+
+
+@pytest.mark.parametrize("name", ["svhn", "fashion-mnist-heldout-45"])
+def test_outliers_to_learn_from_are_made_of_training_images_and_move_no_other_image(name):
+    sizes = panel_sizes(quick=True)
+    before = load_inputs(INLIER_SETS[name], sizes, seed=0)
+    after = load_inputs(INLIER_SETS[name], replace(sizes, made_up=10), seed=0)
+    assert (before.training == after.training).all()
+    assert (before.scored == after.scored[: len(before.scored)]).all()
+    assert list(after.sections)[len(before.sections) :] == [MADE_UP_TO_LEARN + kind for kind in MADE_UP]
+    back = 255 - after.scored[after.sections[f"{MADE_UP_TO_LEARN}inverted"]]
+    assert (back == after.scored[after.sections["fusing"]][:10]).all()
+    assert len(after.scored) == replace(sizes, made_up=10).scored(INLIER_SETS[name], "test")
 
 
 def test_selection_reads_training_images_of_its_own_set_alone(monkeypatch):
