@@ -60,6 +60,16 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         # Their records share trainings, whose seconds each of them has.
         Part("paper --device cuda --clusters", 8),
         Part("paper --device cuda --ratio", 2),
+        *(
+            Part(
+                "paper --device cuda --benchmark fashion-mnist-heldout --preset chosen-on-clusters "
+                f"--method {method} --seeds {n}",
+                6,
+                f"paper/fashion-mnist-heldout-*:chosen-on-clusters/{method}@{n}",
+            )
+            for n in (0, 1, 2)
+            for method in ("BVAE1", "BVAE2")
+        ),
         Part("paper --device cuda --latent --seeds 0,1,2", 6, "paper/latent:*"),
         _panel("fashion-mnist", _ALL_SEEDS, 6, seeds="0,1,2"),
         _panel("mnist", _ALL_SEEDS, 3, seeds="0,1,2"),

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from benchmarks.filling.registry import Number, Table
 from benchmarks.panel import ablation_numbers, documents, selection_numbers
-from benchmarks.panel.power import Power
+from benchmarks.panel.power import Power, mean_power
 from benchmarks.panel.recorded import METHODS, SHOWN, pairs_of, rows_of
 from benchmarks.panel.rows import Row
 from benchmarks.panel.summary import Pair, pairs
@@ -21,12 +21,15 @@ TITLES = (
     *SHOWN,
     "fashion-mnist → flipped",
     "fashion-mnist → inverted",
+    "svhn → blurred",
     "svhn → mixture",
     "cifar10 → mixture",
     "fashion-mnist-heldout-89 → classes-89",
 )
 """The pairs whose numbers have names."""
 BASELINES = ("no-model", "neighbours", "forest", "mixture")
+IN_MEANS = ("dissensus", "fused-even", "fused-draws", "no-model")
+"""Whose means over all pairs have names."""
 SVHN = "svhn"
 
 Calibrated = Callable[[Row | Pair], Power | None]
@@ -59,6 +62,18 @@ def _known(power: Power | None, part: str) -> float:
 
 def _mean(results: Path, method: str) -> float:
     return fmean(pair.auroc for pair in pairs_of(results, method, grouped=False))
+
+
+def _mean_part(results: Path, method: str, part: str, *, counted: bool) -> float:
+    """The mean power over all pairs, or the mean realised share; calibrated on the test file."""
+    powers = [pair.test_file for pair in pairs_of(results, method, grouped=False)]
+    return _known(mean_power(powers, counted=counted), part)
+
+
+def _bracketed(results: Path, inliers: str | None = None) -> float:
+    """How many of the recommended detector's pairs have a power that does not count."""
+    own = [pair for pair in pairs_of(results, "dissensus", grouped=False) if inliers in (None, pair.inliers)]
+    return float(sum(pair.test_file is not None and not pair.test_file.counts for pair in own))
 
 
 def _false(
@@ -112,9 +127,18 @@ NUMBERS: Mapping[str, Number] = {
         for name, part in PARTS.items()
         for end, calibrated in CALIBRATIONS.items()
     },
+    **{f"mean.{method}": partial(_mean, method=method) for method in IN_MEANS},
     **{
-        f"mean.{method}": partial(_mean, method=method) for method in ("dissensus", "fused-draws", "no-model")
+        f"mean.{method}.{name}": partial(_mean_part, method=method, part=part, counted=counted)
+        for method in IN_MEANS
+        for name, part, counted in (
+            ("power", "found", True),
+            ("power.with-brackets", "found", False),
+            ("false", "false", False),
+        )
     },
+    "bracketed": _bracketed,
+    "mnist.bracketed": partial(_bracketed, inliers="mnist"),
     **{
         f"{which}.false.{name}{who}{end}": partial(
             _false, choose=choose, svhn=which == SVHN, methods=methods, calibrated=calibrated
@@ -132,6 +156,16 @@ NUMBERS: Mapping[str, Number] = {
             ("auroc", lambda row: row.auroc),
             ("power", lambda row: _known(row.test_file, "found")),
             ("power.shifted", lambda row: _known(row.training_file, "found")),
+        )
+        for end, choose in (("least", min), ("most", max))
+    },
+    **{
+        f"mnist-to-fashion-mnist.seeds.false.{end}": partial(
+            _of_seeds,
+            choose=choose,
+            inliers="mnist",
+            outliers="fashion-mnist",
+            tell=lambda row: _known(row.test_file, "false"),
         )
         for end, choose in (("least", min), ("most", max))
     },

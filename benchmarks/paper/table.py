@@ -13,7 +13,7 @@ from benchmarks.grids import Grid, mean_and_spread, quick_title
 from benchmarks.paper.benchmarks import BENCHMARKS, GROUPS
 from benchmarks.paper.latent import GROUP as LATENT
 from benchmarks.paper.methods import METHODS
-from benchmarks.paper.presets import PRESETS
+from benchmarks.paper.presets import PRESETS, measured_everywhere
 from benchmarks.paper.published import COLUMNS, PUBLISHED
 from benchmarks.paper.tasks import selection_group
 from benchmarks.records import Record, Records
@@ -91,6 +91,7 @@ def table_grids(records: Records) -> list[Grid]:
         lines = [
             (each.label, *_words(found.get((benchmark, preset, name), {}), benchmark, name))
             for name, each in METHODS.items()
+            if preset in measured_everywhere() or (benchmark, preset, name) in found
         ]
         if any(set(line[1:]) != {"–"} for line in lines):
             lines += [

@@ -193,3 +193,10 @@ def test_the_readme_s_table(tmp_path):
     assert find_number("panel.svhn.false.most", tmp_path) == 0.25
     assert find_number("panel.svhn-to-cifar10.neighbours.alarms.shifted", tmp_path) == 0.25
     assert find_number("panel.mean.dissensus", tmp_path) == 0.75
+    assert find_number("panel.mean.dissensus.power", tmp_path) == 0.0
+    assert find_number("panel.mean.dissensus.power.with-brackets", tmp_path) == 0.25
+    assert (find_number("panel.bracketed", tmp_path), find_number("panel.mnist.bracketed", tmp_path)) == (
+        10,
+        1,
+    )
+    assert find_number("panel.mnist-to-fashion-mnist.seeds.false.most", tmp_path) == 0.25
