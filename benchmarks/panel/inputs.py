@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from benchmarks.clusters import cluster_labels
 from benchmarks.panel.sets import InlierSet
-from dissensus.errors import DataError
+from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
@@ -87,7 +88,8 @@ class Sizes:
 
     def scored(self, inliers: InlierSet, purpose: Purpose) -> int:
         """Images in all sections together, or a few more."""
-        kinds = len(inliers.made_up if purpose == "selection" else inliers.outliers)
+        others = inliers.outliers if purpose == "test" or inliers.left_out else inliers.made_up
+        kinds = len(others)
         of_test_file = self.test_calibration * (purpose == "test")
         learnt_from = self.fitting + self.fusing + self.calibration + len(MADE_UP) * self.made_up
         return learnt_from + self.inliers + kinds * self.outliers + of_test_file
@@ -144,12 +146,14 @@ def load_inputs(
     device: torch.device | str = "cpu",
 ) -> Inputs:
     """The images of an in-distribution set, everything it is compared with, and what is learnt from."""
-    images = _of_dataset(inliers, "train")[0]
+    images, left_out = _of_dataset(inliers, "train")
     if len(images) <= sizes.set_aside(purpose):
         raise DataError(
             f"{inliers.dataset} has {len(images)} training images, too few to set {sizes.set_aside(purpose)} "
             "aside; use the whole dataset"
         )
+    if inliers.left_out and purpose == "test":
+        raise SettingsError(f"{inliers.name} is to choose by: add --select")
     order = numpy_stream(seed, "panel", inliers.name, "split").permutation(len(images))
     counts = [sizes.fitting, sizes.fusing, sizes.calibration]
     if purpose == "selection":
@@ -157,7 +161,10 @@ def load_inputs(
     *parts, rest = np.split(order, np.cumsum(counts))
     sections = {name: images[rows] for name, rows in zip(FITTED_ON, parts, strict=False)}
     if purpose == "selection":
-        sections |= {"inliers": images[parts[3]]} | _made_up(inliers, images[parts[4]], seed)
+        sections["inliers"] = images[parts[3]]
+        if inliers.left_out:
+            sections[inliers.clusters] = _some(left_out, sizes.outliers, seed, inliers.name)
+        sections |= _made_up(inliers, images[parts[4]], seed)
     else:
         sections |= _test_sections(inliers, sizes, seed)
     if sizes.made_up:
@@ -206,8 +213,11 @@ def _made_up(inliers: InlierSet, images: Images, seed: int) -> dict[str, Images]
 
 
 def _of_dataset(inliers: InlierSet, split: Literal["train", "test"]) -> tuple[Images, Images]:
-    """Images of the classes that are learnt, and of those that are held out."""
+    """Images of the classes or clusters that are learnt, and of those that are held out."""
     source = load_dataset(inliers.dataset, split)
+    if inliers.left_out:
+        outside = np.isin(cluster_labels(inliers.dataset), inliers.left_out)
+        return source.images[~outside], source.images[outside]
     if not inliers.held_out:
         return source.images, source.images[:0]
     known, unknown = hold_out_classes(source.labels, inliers.held_out)

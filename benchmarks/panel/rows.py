@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from benchmarks.panel.configuration import RECOMMENDED
 from benchmarks.panel.inputs import FITTED_ON, MADE_UP_TO_LEARN, OF_TEST_FILE, OF_TRAINING_FILE
 from benchmarks.panel.power import Power, discovery_power
-from benchmarks.panel.sets import INLIER_SETS, InlierSet, Kind, kind_of
+from benchmarks.panel.sets import EVERY_SET, InlierSet, Kind, kind_of
 from benchmarks.records import Record, digest
 from dissensus.evaluation import evaluate
 from dissensus.seeding import numpy_stream
@@ -81,7 +81,7 @@ def read_rows(inliers: str, records: Iterable[Record]) -> Iterator[Row]:
             yield Row(
                 inliers=inliers,
                 outliers=row["outliers"],
-                kind=kind_of(INLIER_SETS[inliers], row["outliers"]),
+                kind=kind_of(EVERY_SET[inliers], row["outliers"]),
                 posterior=NO_MODEL if without_model else record.name.partition("/")[0],
                 score=row["score"],
                 recommended=recommended and row["score"] == RECOMMENDED.score,

@@ -18,7 +18,7 @@ from benchmarks.panel.power import FALSE_DISCOVERY_RATE, MIX
 from benchmarks.panel.rows import Row, read_rows, rows_of_scores, to_record
 from benchmarks.panel.runs import PanelRun
 from benchmarks.panel.scores import FUSIONS, PANEL_SCORES, panel_scores, sections_of
-from benchmarks.panel.sets import INLIER_SETS, InlierSet
+from benchmarks.panel.sets import EVERY_SET, InlierSet
 from benchmarks.records import Records
 from benchmarks.runner import Report, Results, Task
 from benchmarks.selection import candidate_name, candidates
@@ -95,7 +95,7 @@ def selection_tasks(
 
 def all_rows(records: Records, kind: str = "") -> Iterator[Row]:
     """Every row of every record of a kind: the panel's own, ``selection`` or ``ablation``."""
-    for name in INLIER_SETS:
+    for name in EVERY_SET:
         yield from read_rows(name, records.read(_group(kind, name)))
 
 

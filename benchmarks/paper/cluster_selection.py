@@ -14,10 +14,11 @@ from functools import partial
 from statistics import fmean
 from types import MappingProxyType
 
+from benchmarks.clusters import PAIRS
 from benchmarks.decimals import short
 from benchmarks.grids import Grid, quick_title
 from benchmarks.paper.cluster_runs import RUN, ClusterRun, first_draws
-from benchmarks.paper.clusters import FULL, PAIRS, QUICK
+from benchmarks.paper.clusters import FULL, QUICK
 from benchmarks.paper.presets import CHOSEN, BenchPreset
 from benchmarks.records import Records
 from benchmarks.runner import Report, Results, Task

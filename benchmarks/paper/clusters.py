@@ -7,48 +7,22 @@ five splits.
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
+from benchmarks.clusters import cluster_labels
 from benchmarks.paper.benchmarks import Inputs, Sizes
 from dissensus.errors import DataError
 from dissensus.inputs import load_dataset
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream
 
-__all__ = ["DATASET", "FULL", "PAIRS", "QUICK", "cluster_labels", "load_clusters"]
+__all__ = ["DATASET", "FULL", "QUICK", "load_clusters"]
 
 DATASET = "fashion-mnist"
-CLUSTERS = 10  # as many as there are classes
-COMPONENTS = 64
-PAIRS = ((0, 1), (4, 5), (8, 9))
-"""Clusters that are left out together, numbered by size: two large ones, two middling, two small."""
 
 FULL = Sizes(training=None, test=1_000, validation=256, typical=0)
 QUICK = Sizes(training=500, test=50, validation=50, typical=0)
-
-
-@cache
-def cluster_labels() -> NDArray[np.int64]:
-    """The cluster (N,) of every training image: k-means on principal components of the pixels, 0 the largest.
-
-    Components are simpler than a VAE's codes and the same for every candidate: no network decides what it is
-    judged by.
-    """
-    from sklearn.cluster import KMeans
-    from sklearn.decomposition import PCA
-
-    images = load_dataset(DATASET, "train").images
-    pixels = images.reshape(len(images), -1).astype(np.float32) / 255
-    size = min(COMPONENTS, len(images), pixels.shape[1])
-    codes = PCA(size, svd_solver="covariance_eigh").fit_transform(pixels)
-    found = KMeans(CLUSTERS, n_init=4, random_state=0).fit_predict(codes)
-    by_size = np.argsort(-np.bincount(found, minlength=CLUSTERS), kind="stable")
-    labels: NDArray[np.int64] = np.argsort(by_size)[found].astype(np.int64)
-    return labels
 
 
 def load_clusters(
@@ -59,7 +33,7 @@ def load_clusters(
     As many of each are asked about. There are no images for a typicality test.
     """
     images = to_tensor(load_dataset(DATASET, "train").images)
-    unknown = np.isin(cluster_labels(), left_out)
+    unknown = np.isin(cluster_labels(DATASET), left_out)
     stream = numpy_stream(seed, "paper", "clusters", *left_out)
     known, outside = (stream.permutation(np.flatnonzero(mask)) for mask in (~unknown, unknown))
     asked = min(sizes.test, len(outside))

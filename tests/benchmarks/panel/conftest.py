@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pytest
 
+from benchmarks import clusters
 from benchmarks.panel import ablation, configuration, figures, inputs, rows, table, tasks
 from dissensus.inputs import Dataset
 from dissensus.models import build_vae
@@ -30,7 +31,9 @@ def tiny_dataset(name, split="train", count=240):
 
 @pytest.fixture(autouse=True)
 def tiny_world(monkeypatch):
-    monkeypatch.setattr(inputs, "load_dataset", tiny_dataset)
+    for module in (inputs, clusters):
+        monkeypatch.setattr(module, "load_dataset", tiny_dataset)
+    clusters.cluster_labels.cache_clear()
     monkeypatch.setattr(inputs, "digits", lambda: tiny_dataset("digits").images)
     for name in ("QUICK", "FULL"):
         monkeypatch.setattr(tasks, name, TINY_SIZES)

@@ -3,9 +3,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from benchmarks.clusters import cluster_labels
 from benchmarks.panel import inputs as module
 from benchmarks.panel.inputs import FITTED_ON, FULL, MADE_UP_TO_LEARN, OF_TEST_FILE, QUICK, load_inputs
-from benchmarks.panel.sets import INLIER_SETS, expand, kind_of
+from benchmarks.panel.sets import CLUSTER_SETS, INLIER_SETS, expand, kind_of
 from benchmarks.panel.tasks import panel_sizes
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import MADE_UP, image_statistics
@@ -80,6 +81,26 @@ def test_selection_reads_training_images_of_its_own_set_alone(monkeypatch):
     for section in (*FITTED_ON, "inliers"):
         assert not back & images_of(found, section)
     assert not back & {image.numpy().tobytes() for image in found.training}
+
+
+def test_clusters_that_are_left_out_are_never_trained_on_and_no_test_image_is_read(monkeypatch):
+    read, load = [], module.load_dataset
+    monkeypatch.setattr(module, "load_dataset", lambda *what: read.append(what) or load(*what))
+    one = CLUSTER_SETS["mnist-clusters-45"]
+    found = load_inputs(one, panel_sizes(quick=True), seed=0, purpose="selection")
+    assert read == [("mnist", "train")]
+    assert list(found.sections)[3:] == ["inliers", "clusters-45", *MADE_UP]
+    labels = cluster_labels("mnist")
+    cluster = {
+        image.tobytes(): int(number) for image, number in zip(load("mnist").images, labels, strict=True)
+    }
+    assert {cluster[image] for image in images_of(found, "clusters-45")} == {4, 5}
+    learnt = {image.numpy().tobytes() for image in found.training}
+    for section in (learnt, *(images_of(found, name) for name in (*FITTED_ON, "inliers"))):
+        assert not {cluster[image] for image in section} & {4, 5}
+    with pytest.raises(SettingsError, match="--select"):
+        load_inputs(one, panel_sizes(quick=True), seed=0)
+    assert kind_of(one, "clusters-45") == "near"
 
 
 def test_held_out_classes_are_the_only_outliers():
