@@ -15,7 +15,8 @@ from torch import Tensor
 from benchmarks.clusters import cluster_labels
 from benchmarks.panel.sets import InlierSet
 from dissensus.errors import DataError, SettingsError
-from dissensus.inputs import MADE_UP, digits, hold_out_classes, image_statistics, load_dataset, make_up
+from dissensus.inputs import MADE_UP, digits, hold_out_classes, load_dataset, make_up
+from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
 
@@ -130,11 +131,17 @@ class Inputs:
     """:data:`FITTED_ON`, ``inliers``, the outliers by name, :data:`OF_TEST_FILE` where it was read, and those
     of :data:`MADE_UP_TO_LEARN`."""
 
+    seed: int = 0
+
     @cached_property
     def image_statistics(self) -> dict[str, NDArray[np.float64]]:
         """Those that need no model (N,), by name, of all sections: the same for every posterior."""
-        images = self.scored.permute(0, 2, 3, 1).cpu().numpy()
-        return image_statistics(np.ascontiguousarray(images))
+        training, scored = (
+            np.ascontiguousarray(images.permute(0, 2, 3, 1).cpu().numpy())
+            for images in (self.training, self.scored)
+        )
+        near = picture_surroundings(training, numpy_stream(self.seed, "panel", "surroundings"))
+        return PicturePreprocessor(scored.shape[1:], surroundings=near).statistics(scored, scored)
 
 
 def load_inputs(
@@ -176,6 +183,7 @@ def load_inputs(
         training=_tensor(images[np.sort(rest[: sizes.training])]).to(device),
         scored=_tensor(np.concatenate(list(sections.values()))).to(device),
         sections={name: slice(*ends) for name, *ends in zip(sections, starts, ends, strict=True)},
+        seed=seed,
     )
 
 

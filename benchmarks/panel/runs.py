@@ -23,6 +23,7 @@ from benchmarks.panel.sets import InlierSet
 from benchmarks.progress import DECODING, TRAINING
 from benchmarks.records import digest
 from benchmarks.runner import Advance, Run
+from dissensus.inputs.pictures import MOST_PICTURES
 from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.vae import likelihood_regret
@@ -66,7 +67,8 @@ class PanelRun(Run):
     def settings(self) -> dict[str, Any]:
         """As plain values."""
         chosen = self.configuration.settings
-        return {"configuration": chosen, **self._trained_with, "purpose": self.purpose}
+        kept = {"pictures_kept": MOST_PICTURES}
+        return {"configuration": chosen, **self._trained_with, "purpose": self.purpose, **kept}
 
     @property
     def _trained_with(self) -> dict[str, Any]:

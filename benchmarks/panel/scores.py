@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from benchmarks.archive import Archive
 from dissensus.errors import SettingsError
+from dissensus.inputs.pictures import PICTURED
 from dissensus.models import OBSERVED
 from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
 
@@ -25,17 +26,19 @@ class FusedScore:
     """A candidate for the recommended score: what is fused, and how (:class:`dissensus.scores.Fusion`)."""
 
     of: Literal["all", "draws", "images"]
-    """Statistics of the draws, of the images without any model, or all of them."""
+    """Statistics of the draws, of the images alone, or all of them and what training images tell."""
     depth: str = Fused.DEPTH
     leading: tuple[str, ...] = Fused.LEADING
 
+
+LED_BY_DRAWS = tuple(name for name in Fused.LEADING if name not in PICTURED)
 
 FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
     {
         "fused": FusedScore("all"),
         "fused-even": FusedScore("all", leading=()),
         "fused-gaussian": FusedScore("all", "gaussian"),
-        "fused-draws": FusedScore("draws"),
+        "fused-draws": FusedScore("draws", leading=LED_BY_DRAWS),
         "fused-images": FusedScore("images", leading=()),
     }
 )
@@ -46,7 +49,15 @@ ONE_SIDED = tuple(name for name, each in OBSERVED.items() if each.tails == "uppe
 
 OF_MATRIX = tuple(name for name in SCORES if score(name).requires == (MATRIX,))
 
-PANEL_SCORES = (*OF_MATRIX, "input-complexity", *ONE_SIDED, *TWO_SIDED, *FUSIONS, "likelihood-regret")
+PANEL_SCORES = (
+    *OF_MATRIX,
+    "input-complexity",
+    *ONE_SIDED,
+    *TWO_SIDED,
+    *PICTURED,
+    *FUSIONS,
+    "likelihood-regret",
+)
 """Every name; a run need not have them all: a single draw does not disagree."""
 
 
@@ -83,7 +94,8 @@ def sections_of(result: Archive) -> dict[str, slice]:
 
 def _fused_names(fused: FusedScore, statistics: Mapping[str, NDArray[np.float64]]) -> tuple[str, ...]:
     without_model = tuple(name for name in statistics if name not in OBSERVED)
-    return {"all": (*Fused.PARTS, *without_model), "draws": Fused.PARTS, "images": without_model}[fused.of]
+    alone = tuple(name for name in without_model if name not in PICTURED)
+    return {"all": (*Fused.PARTS, *without_model), "draws": Fused.PARTS, "images": alone}[fused.of]
 
 
 def _of_the_matrix(matrix: NDArray[np.float64], fitting: slice, names: set[str]) -> Scores:

@@ -72,9 +72,9 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         How many training inputs are kept, and saved, to show those most like an input (:meth:`explain`); 0
         keeps none.
     neighbours
-        Whether training rows are kept, and saved, to measure how near they are to a row: up to 20,000, each
-        as up to 64 numbers. ``False`` keeps none, and the score does without. None are kept for a score that
-        does not ask, nor of pictures, unless they are embedded.
+        Whether training inputs are kept, and saved, to measure how near they are to an input: up to 20,000
+        rows, or 10,000 pictures by what is light and rough in them, each as up to 64 numbers. ``False`` keeps
+        none, and the score does without. None are kept for a score that does not ask.
     embed
         What turns inputs into vectors (N, D) before the model sees them: a function, a torch module, the path
         of an ``.onnx`` file, or a :class:`~dissensus.inputs.Embedder` of your own. Inputs may then also be a

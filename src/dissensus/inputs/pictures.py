@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,11 +10,25 @@ from numpy.typing import NDArray
 
 from dissensus.errors import DataError
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
+from dissensus.inputs.surroundings import Surroundings
 from dissensus.inputs.tables import Table
+from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import image_statistic_names, image_statistics
 
-__all__ = ["PicturePreprocessor"]
+__all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings"]
+
+PICTURED = ("isolation",)
+"""Of what surroundings tell, what is measured of pictures. Their far outliers may be nearer to the training
+pictures than others are, and more probable: a flat picture among photographs."""
+MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are made of
+
+
+def picture_surroundings(images: NDArray[Any], random: np.random.Generator) -> Surroundings:
+    """Learns from the textures of training pictures (n, H, W, C), or of a random choice of them."""
+    if len(images) > MOST_PICTURES:
+        images = images[np.sort(random.permutation(len(images))[:MOST_PICTURES])]
+    return Surroundings.of_vectors(textures(images), random)
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,8 @@ class PicturePreprocessor(Preprocessor):
 
     shape: tuple[int, ...]
     resize: tuple[int, int] | None = None
+    surroundings: Surroundings | None = None
+    """Of training pictures' textures, if any are kept."""
 
     @property
     def kind(self) -> str:
@@ -66,12 +82,24 @@ class PicturePreprocessor(Preprocessor):
 
     @property
     def statistic_names(self) -> tuple[str, ...]:
-        """Those of images."""
-        return image_statistic_names(self.shape)
+        """Those of images, and of their surroundings if training pictures are kept."""
+        return (*image_statistic_names(self.shape), *(() if self.surroundings is None else PICTURED))
 
     def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
-        """The length of their code, and their spectra."""
-        return image_statistics(array)
+        """The length of their code, their spectra, and how far they are from training pictures."""
+        found = image_statistics(array)
+        if self.surroundings is not None:
+            near = self.surroundings.of_rows(textures(array), array)
+            found |= {name: near[name] for name in PICTURED}
+        return found
+
+    def without_training_inputs(self) -> PicturePreprocessor:
+        """The same without training pictures."""
+        return replace(self, surroundings=None)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Textures of training pictures, if any are kept."""
+        return {} if self.surroundings is None else self.surroundings.arrays()
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
         """Noise (n, H, W, C)."""

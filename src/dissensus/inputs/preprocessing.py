@@ -13,13 +13,14 @@ from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
 from dissensus.inputs.embedded import restore_embedded
 from dissensus.inputs.embedders import Embedder
-from dissensus.inputs.pictures import PicturePreprocessor
+from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.standardiser import Standardiser
 from dissensus.inputs.surroundings import Surroundings, is_wide
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import Table
+from dissensus.inputs.textures import texture_size
 
 __all__ = ["fit_preprocessor", "restore_preprocessor"]
 
@@ -44,7 +45,8 @@ def fit_preprocessor(
         table = TableEncoder.fit(inputs)
         rows: NDArray[Any] = table.transform(inputs)[0]
     elif inputs.ndim > 2:
-        return PicturePreprocessor(tuple(inputs.shape[1:]), resize), inputs
+        near = None if random is None else picture_surroundings(inputs[training], random)
+        return PicturePreprocessor(tuple(inputs.shape[1:]), resize, near), inputs
     else:
         rows = inputs
     found = RowPreprocessor(Standardiser.fit(rows[training]), table, resize)
@@ -85,7 +87,8 @@ def restore_preprocessor(
     if pictured and embed is not None:
         raise ArtifactError("its model reads pictures, and its embedder gives rows: save it anew")
     if pictured:
-        found = PicturePreprocessor(shape, resize)
+        kept = Surroundings.restore(arrays, columns=texture_size(shape), projected=None, pictured=True)
+        found = PicturePreprocessor(shape, resize, kept)
     else:
         mean, scale = arrays["mean"], arrays["scale"]
         if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):

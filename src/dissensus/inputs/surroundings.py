@@ -151,18 +151,23 @@ class Surroundings:
 
     @classmethod
     def restore(
-        cls, arrays: Mapping[str, NDArray[Any]], *, columns: int, projected: int | None
+        cls,
+        arrays: Mapping[str, NDArray[Any]],
+        *,
+        columns: int,
+        projected: int | None,
+        pictured: bool = False,
     ) -> Surroundings | None:
         """The inverse of :meth:`arrays`, or None where there are none; what no fit left is an ArtifactError.
 
-        ``columns`` is how many numbers a model reads. ``projected`` says of embedded inputs how many of these
-        are components; it is None of rows.
+        ``columns`` is how many numbers there are of an input. ``projected`` says of embedded inputs how many
+        of these are components; it is None of rows. Those of pictures are whitened, however few they are.
         """
         own = {name.removeprefix(FOLDER): a for name, a in arrays.items() if name.startswith(FOLDER)}
         if not own:
             return None
         names = {"rows", "spacing"}
-        wide = projected is not None or is_wide(columns)
+        wide = pictured or projected is not None or is_wide(columns)
         names |= {"scales", "noise", "lengths"} if wide else {"log_weights", "means", "whiteners"}
         names |= {"mean", "directions"} if wide and projected is None else set()
         if set(own) != names or not _fit_together(own, columns, projected):

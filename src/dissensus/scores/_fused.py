@@ -50,13 +50,15 @@ class Fused(Score):
         "reconstruction-spread",
         "pixel-variance",
     )
-    DEPTH, LEADING = "mixture", ("corrected-ll",)
+    # `isolation` is there where training pictures are kept. It joined by clusters of training pictures that
+    # were left out, and by made-up outliers of the others (`docs/panel.md`).
+    DEPTH, LEADING = "mixture", ("corrected-ll", "isolation")
 
     # A density of many statistics takes inliers to learn: fitted on fewer than these, it is noise. The two
     # were chosen by the mean AUROC of such sums over 40 tables and sets of embeddings with at most 250
     # inliers.
     FEW = 300
-    FEW_LEADING = ("mixture-ll", "corrected-ll")
+    FEW_LEADING = ("mixture-ll", "corrected-ll", "isolation")
 
     # Where training rows are kept (of tables and embeddings), whatever the number of inliers: each counts on
     # its high side alone, and nothing is learnt but its own distribution, which a few dozen inliers show.
@@ -117,16 +119,16 @@ class Fused(Score):
             return self
 
         def there(names: Sequence[str]) -> tuple[str, ...]:
-            return tuple(name for name in names if name in SCORES or name in available.of_draws)
+            return tuple(name for name in names if name in (*SCORES, *available.names))
 
-        if set(self.SURROUNDED) & set(available.of_inputs):
-            names = tuple(name for name in self.SURROUNDED if name in (*SCORES, *available.names))
+        if self.SURROUNDED[0] in available.of_inputs:
+            names = there(self.SURROUNDED)
             return Fused(names, depth=SUM, leading=names)
         if inliers >= self.FEW:
             names = (*there(self.PARTS), *available.of_inputs)
             return Fused(names, depth=self.fusion.depth, leading=there(self.LEADING))
         leading = there(self.FEW_LEADING)
-        return Fused((*leading, *available.of_inputs), depth=SUM, leading=leading)
+        return Fused(tuple(dict.fromkeys([*leading, *available.of_inputs])), depth=SUM, leading=leading)
 
     def fit(self, measured: Measured, /) -> Self:
         """Learn from what was measured of inliers."""
