@@ -23,8 +23,8 @@ def test_every_posterior(fit, dissensus, images_file, tmp_path, name):
 def test_what_is_not_known_or_cannot_work_ends_with_a_sentence(fit, images_file, tmp_path):
     answer = fit(images_file, tmp_path / "gate", "--posterior", "sgd")
     assert answer.code == 2
-    assert "choose one of sghmc, cyclical-sghmc" in " ".join(answer.err.split())
-    answer = fit(images_file, tmp_path / "gate", "--posterior", "ensemble")
+    assert "choose one of auto, sghmc, cyclical-sghmc" in " ".join(answer.err.split())
+    answer = fit(images_file, tmp_path / "gate", "--posterior", "ensemble", "--chains", 2)
     assert answer.code == 2
     assert "set draws=2, or chains=4" in " ".join(answer.err.split())
     assert not (tmp_path / "gate").exists()
