@@ -1,4 +1,4 @@
-"""Seven small seeded fits as digests: two versions of the code that give equal digests do the same, to the bit.
+"""Small seeded fits as digests: two versions of the code that give equal digests do the same, to the bit.
 
 ``python tools/seeded_fits.py record FILE`` writes the digests of draws, log-likelihoods, statistics and
 scores; ``python tools/seeded_fits.py compare FILE`` makes the fits again and names what differs. Bits depend

@@ -58,7 +58,7 @@ def expected_sampler(detector: Detector, *, rows: bool) -> Sampler:
 
 def check_sampler(detector: Detector) -> None:
     """Refuses numbers of chains and draws that cannot work, whatever the inputs are."""
-    _refused_under_all(detector, lambda own: _check_numbers(detector, settled(detector, own)))
+    _refuse_whatever_comes(detector, lambda own: _check_numbers(detector, settled(detector, own)))
 
 
 def check_posterior(detector: Detector) -> None:
@@ -66,7 +66,7 @@ def check_posterior(detector: Detector) -> None:
     rule = isinstance(detector.posterior, Rule)
     if not rule or detector.epochs is not None:
         epochs = int(detector.epochs or MANY_EPOCHS)
-        _refused_under_all(detector, lambda own: _settings(detector, settled(detector, own), epochs, 1))
+        _refuse_whatever_comes(detector, lambda own: _settings(detector, settled(detector, own), epochs, 1))
 
 
 def sampling_settings(detector: Detector, sampler: Sampler, training_size: int) -> SamplingSettings:
@@ -77,17 +77,18 @@ def sampling_settings(detector: Detector, sampler: Sampler, training_size: int) 
     return _settings(detector, sampler, epochs, batch_size)
 
 
-def _refused_under_all(detector: Detector, check: Callable[[Recommended], object]) -> None:
-    """Raises what a check does, if it does so for rows and for pictures: which will come is not known yet."""
-    refused = []
-    recommendations = dict.fromkeys(detector._recommended(rows=rows) for rows in (False, True))
-    for own in recommendations:
+def _refuse_whatever_comes(detector: Detector, check: Callable[[Recommended], object]) -> None:
+    """Raises what a check does, if it says the same of rows and of pictures: which will come is not known."""
+    said: set[str | None] = set()
+    for rows in (False, True):
         try:
-            check(own)
+            check(detector._recommended(rows=rows))
+            said.add(None)
         except SettingsError as error:
-            refused.append(error)
-    if len(refused) == len(recommendations):
-        raise refused[0]
+            said.add(str(error))
+            refused = error
+    if len(said) == 1 and None not in said:
+        raise refused
 
 
 def _check_numbers(detector: Detector, sampler: Sampler) -> None:
