@@ -8,11 +8,11 @@ import os
 
 import numpy as np
 
-from dissensus import BayesianVAE
+from dissensus import Detector
 from dissensus.decisions import DriftMonitor
 
 QUICK = bool(os.environ.get("DISSENSUS_QUICK"))
-SETTINGS = {"epochs": 40, "draws": 8, "samples": 8} if QUICK else {}
+SETTINGS = {"epochs": 10} if QUICK else {}
 TRAINING, STREAM, DRIFT_BEGINS, BATCH = 1000, 1200, 600, 50
 
 
@@ -24,7 +24,7 @@ def sensors(loss, random):
 
 
 random = np.random.default_rng(0)
-gate = BayesianVAE(false_alarm_rate=0.02, statistic="mixture-ll", **SETTINGS)
+gate = Detector(false_alarm_rate=0.02, statistic="mixture-ll", **SETTINGS)
 gate.fit(sensors(np.zeros(TRAINING), random))
 
 # The monitor bets against "nothing has changed". On a stream without drift, however long, its capital reaches

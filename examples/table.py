@@ -9,10 +9,10 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from dissensus import BayesianVAE
+from dissensus import Detector
 
 QUICK = bool(os.environ.get("DISSENSUS_QUICK"))
-SETTINGS = {"epochs": 60, "draws": 8, "samples": 8} if QUICK else {"draws": 40, "chains": 4}
+SETTINGS = {"epochs": 5} if QUICK else {}
 BENIGN = 1  # scikit-learn's label
 SHOWN = 5  # columns
 
@@ -22,7 +22,7 @@ benign, malignant = data.data[data.target == BENIGN], data.data[data.target != B
 train, unseen = train_test_split(benign, test_size=0.2, random_state=0)
 
 # 2. Columns are standardised inside; a scaler in front would change nothing.
-gate = BayesianVAE(false_alarm_rate=0.1, **SETTINGS).fit(train)
+gate = Detector(false_alarm_rate=0.1, **SETTINGS).fit(train)
 
 # 3. Ask.
 normal, strange = gate.decide(unseen), gate.decide(malignant)
@@ -32,12 +32,12 @@ print(
 labels = [0] * len(unseen) + [1] * len(malignant)
 print(f"AUROC: {roc_auc_score(labels, [*normal.score, *strange.score]):.3f}")
 
-# 4. Why? The columns about which the draws disagree most.
+# 4. Why? The columns about which the flows disagree most, beside the training rows that are most alike.
 why = gate.explain(malignant[0])
 print(f"the first malignant row: p-value {why.decision.p_value:.3f}")
 for column in why.ranking[:SHOWN]:
-    low, high = why.reconstructions[:, column].min(), why.reconstructions[:, column].max()
+    low, high = why.neighbours[:, column].min(), why.neighbours[:, column].max()
     print(
-        f"  {data.feature_names[column]:<24} is {why.input[column]:9.4g}, "
-        f"draws expect {low:.4g} to {high:.4g} ({why.disagreement[column]:.1f} nats of disagreement)"
+        f"  {data.feature_names[column]:<24} is {why.input[column]:9.4g}, of the nearest benign rows "
+        f"{low:.4g} to {high:.4g} ({why.disagreement[column]:.1f} nats of disagreement)"
     )

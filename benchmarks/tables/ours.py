@@ -11,7 +11,10 @@ import dissensus
 from benchmarks.tables.contract import Fitted
 from benchmarks.tables.sets import FloatArray
 from dissensus.decisions import conformal_p_values
+from dissensus.detector.sampling import expected_sampler
 from dissensus.evaluation import auroc
+from dissensus.models import AUTO
+from dissensus.models.registry import FOR_ROWS
 
 __all__ = ["Ours"]
 
@@ -27,8 +30,11 @@ class Ours:
     """Arguments that are not as they come."""
 
     def settings(self) -> dict[str, Any]:
-        """The class and every argument, so that another default is another measurement."""
-        arguments = self._made().get_params(deep=False)
+        """The class and every argument as it is used, so that another default is another measurement."""
+        made = self._made()
+        arguments = made.get_params(deep=False) | vars(expected_sampler(made, rows=True))
+        if arguments.get("model") == AUTO:
+            arguments["model"] = FOR_ROWS
         plain = {name: _plain(value) for name, value in arguments.items() if name not in NOT_SETTINGS}
         return {"class": self.kind, **plain}
 

@@ -22,7 +22,9 @@ def test_the_detector_comes_back(gate, rows, saved):
     assert again.threshold_ == gate.threshold_
     assert again.noise_floor_ == gate.noise_floor_
     assert again.n_features_in_ == 3
-    assert again.get_params() == gate.get_params()
+    used = {"chains": 2, "step_size": 0.01}  # what was left open is saved as it was used
+    assert again.get_params() == gate.get_params() | used
+    assert again.sampler_ == gate.sampler_
     assert again.draws_.diagnostics == gate.draws_.diagnostics
 
 

@@ -35,12 +35,12 @@ def test_version(arguments):
 
 
 def test_fit_has_the_detectors_own_defaults():
-    from dissensus import BayesianVAE
+    from dissensus import BayesianVAE, Detector
     from dissensus.cli.fit import fit
 
-    of_the_detector = inspect.signature(BayesianVAE).parameters
+    of_the_detector = {**inspect.signature(BayesianVAE).parameters, **inspect.signature(Detector).parameters}
     of_the_command = inspect.signature(fit).parameters
-    shared = (of_the_detector.keys() & of_the_command.keys()) - {"resize"}
+    shared = (of_the_detector.keys() & of_the_command.keys()) - {"resize", "model"}
     assert shared >= {"variant", "statistic", "false_alarm_rate", "chains", "draws", "epochs", "samples"}
     for name in shared:
         assert of_the_command[name].default == of_the_detector[name].default, name

@@ -23,8 +23,8 @@ def test_every_posterior(fit, dissensus, images_file, tmp_path, name):
 def test_what_is_not_known_or_cannot_work_ends_with_a_sentence(fit, images_file, tmp_path):
     answer = fit(images_file, tmp_path / "gate", "--posterior", "sgd")
     assert answer.code == 2
-    assert "choose one of sghmc, cyclical-sghmc" in " ".join(answer.err.split())
-    answer = fit(images_file, tmp_path / "gate", "--posterior", "ensemble")
+    assert "choose one of auto, sghmc, cyclical-sghmc" in " ".join(answer.err.split())
+    answer = fit(images_file, tmp_path / "gate", "--posterior", "ensemble", "--chains", 2)
     assert answer.code == 2
     assert "set draws=2, or chains=4" in " ".join(answer.err.split())
     assert not (tmp_path / "gate").exists()
@@ -71,3 +71,21 @@ def test_chains_that_do_not_sample_are_told_of_once_with_a_remedy(fit, dissensus
         (tmp_path / "gate/README.md").read_text("utf-8"),
     ):
         assert " ".join(text.split()).count(verdict["problems"][0]) == 1
+
+
+def test_what_suits_the_inputs_is_chosen_and_said(dissensus, images_file, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).normal(size=(60, 3)))
+    few = ("--epochs", 1, "--false-alarm-rate", 0.2, "--json")
+    answer = dissensus("fit", tmp_path / "rows.npy", "-o", tmp_path / "rows", *few)
+    assert answer.json["model"]["name"] == "maf"
+    assert [answer.json[name] for name in ("posterior", "chains", "draws")] == ["ensemble", 4, 4]
+    shown = " ".join(dissensus("inspect", tmp_path / "rows").out.split())
+    assert "has 4 draws of 4 chains (ensemble) of the model maf" in shown
+    assert "The weights were fitted, not sampled" in shown
+    answer = dissensus("fit", images_file, "-o", tmp_path / "pictures", *few, "--draws", 2)
+    assert answer.json["model"]["name"] == "vae"
+    assert [answer.json[name] for name in ("posterior", "chains", "draws")] == ["sghmc", 2, 2]
+    answer = dissensus(
+        "fit", tmp_path / "rows.npy", "-o", tmp_path / "vae", *few, "--latent-size", 1, "--draws", 2
+    )
+    assert answer.json["model"]["name"] == "vae"  # by an option that only VAEs have

@@ -14,7 +14,7 @@ from dissensus.inputs import SURROUNDINGS
 from dissensus.scores import SUM, Available, Fused
 from tests.contracts.own_embedders import letters
 
-QUICK_FLOW = {"epochs": 3, "draws": 2, "chains": 1, "hidden": (4,), "transforms": 1, "device": "cpu"}
+QUICK_FLOW = {"epochs": 3, "draws": 2, "hidden": (4,), "transforms": 1, "device": "cpu"}
 
 
 def arrays(folder):

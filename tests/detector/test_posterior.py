@@ -103,8 +103,8 @@ def test_a_rule_of_one_s_own_scores_after_loading_and_asks_for_itself_to_be_fitt
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"posterior": "sgd"}, "posterior='sgd' is not known: choose one of sghmc"),
-        ({"posterior": None}, "posterior=None is none: give one of sghmc"),
+        ({"posterior": "sgd"}, "posterior='sgd' is not known: choose one of auto, sghmc"),
+        ({"posterior": None}, "posterior=None is none: give one of auto, sghmc"),
         (
             {"posterior": "ensemble", "draws": 4},
             "1 draw a chain, 2 in all, not draws=4: set draws=2, or cha",

@@ -1,9 +1,9 @@
-"""scikit-learn's own checks on the detector as it comes, on a plain score, and on a flow."""
+"""scikit-learn's own checks on the detectors as they come, on a plain score, and on a flow."""
 
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from dissensus import BayesianFlow, BayesianVAE, schedule
+from dissensus import BayesianFlow, BayesianVAE, Detector, schedule
 
 # Some checks fit on so few rows that no alarm is possible; the detector says so, and rightly.
 pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
@@ -20,7 +20,8 @@ def short_schedule(monkeypatch):
     [
         BayesianVAE(),
         BayesianVAE(statistic="kl", epochs=3, draws=4, samples=4),
-        BayesianFlow(epochs=3, draws=4, hidden=(8,)),
+        BayesianFlow(epochs=3, draws=2, hidden=(8,)),
+        Detector(epochs=2, draws=2),
     ]
 )
 def test_estimator(estimator, check):

@@ -11,7 +11,7 @@ SAID = {
     "table": ["flagged:", "AUROC:", "nats of disagreement"],
     "streaming": ["rows 1150 to 1199:", "the alarm came at row"],
     "own_vae": ["on the circle", "mixture-ll"],
-    "embeddings": ["flagged", "gate on vectors:", "with a flow:", "5th nearest", "gate on pixels:"],
+    "embeddings": ["flagged", "gate on vectors:", "with a VAE:", "5th nearest", "gate on pixels:"],
     "own_model": ["flagged near the plane", "AUROC 0.9"],
 }
 

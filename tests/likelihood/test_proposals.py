@@ -116,7 +116,7 @@ def test_a_model_that_cannot_pool_is_refused_before_the_fit(linear, monkeypatch)
         log_likelihoods(vae, draws, x, proposal="pooled")
     told = []
     with pytest.raises(SettingsError, match=r"VAE has no pooled\(\)"):
-        Detector(proposal="pooled", device="cpu").fit(
+        Detector(model="vae", proposal="pooled", device="cpu").fit(
             np.random.default_rng(0).normal(size=(40, 2)), on_progress=lambda *stage: told.append(stage)
         )
     assert told == []

@@ -39,6 +39,8 @@ def test_what_is_not_sampled_has_no_health():
     assert plain["networks"] == {}
     assert (plain["rhat"], plain["effective_size"], plain["restarts"]) == (None, None, [])
     assert (plain["verdict"]["judged"], plain["verdict"]["problems"]) == (False, ())
+    fitted, _ = describe_health(plain, 0.5)
+    assert fitted == "The weights were fitted, not sampled: there is no sampler to judge."
 
 
 def test_the_verdict_comes_first():

@@ -26,16 +26,18 @@ VAE = "vae"
 def chosen_detector(
     context: typer.Context, model: str | None, of_a_vae: Mapping[str, Any], **settings: Any
 ) -> Detector:
-    """The unfitted gate: of a VAE with its own settings, of a flow, or of another model."""
+    """The unfitted gate: of what suits the inputs, of a VAE with settings of its own, or of another model."""
     from dissensus.detector import BayesianFlow, BayesianVAE, Detector
     from dissensus.detector.bayesian_flow import is_flow
     from dissensus.detector.own_names import import_own
-    from dissensus.models import check_model
+    from dissensus.models import AUTO, check_model
 
-    if model in (None, VAE):
+    if model is None:
+        model = VAE if any(_given(context, name) for name in of_a_vae) else AUTO
+    if model == VAE:
         observation = _observation(of_a_vae["observation"])
         return BayesianVAE(**{**of_a_vae, "observation": observation}, **settings)
-    chosen = import_own(models=[str(model)])["model"][0] if is_own_name(model) else str(model)
+    chosen = import_own(models=[model])["model"][0] if is_own_name(model) else model
     check_model(chosen)
     for name in of_a_vae:
         if _given(context, name):
@@ -43,15 +45,14 @@ def chosen_detector(
                 f"{_option(name)} is for VAEs, and the model is {model}: leave one of both out"
             )
     if isinstance(chosen, str) and is_flow(chosen):
-        own = {name: value for name, value in settings.items() if name not in ("samples", "step_size")}
-        if _given(context, "step_size"):  # else that of flows
-            own["step_size"] = settings["step_size"]
-        return BayesianFlow(kind=chosen, **own)
+        return BayesianFlow(
+            kind=chosen, **{name: value for name, value in settings.items() if name != "samples"}
+        )
     return Detector(model=chosen, **settings)
 
 
 def chosen_steps(
-    context: typer.Context, posterior: str, step_size: float, adaptation: int | None
+    context: typer.Context, posterior: str, step_size: float | None, adaptation: int | None
 ) -> dict[str, Any]:
     """The settings of a sampler's steps; refused where they are given for what is no sampler."""
     from dissensus.posterior import POSTERIORS

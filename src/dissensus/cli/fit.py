@@ -40,17 +40,18 @@ def fit(
         typer.Option(
             metavar="NAME|PACKAGE:CLASS",
             help="What learns the data: auto, which suits the inputs, a family of models by name (vae, or "
-            "for rows the flows maf, nsf and realnvp), or a class of your own. Default: vae.",
+            "for rows the flows maf, nsf and realnvp), or a class of your own. Default: auto, which is vae "
+            "for pictures and maf for rows; vae if an option of VAEs is given.",
         ),
     ] = None,
     variant: Annotated[int, typer.Option(help="Of a VAE: 1 samples decoders, 2 samples encoders too.")] = 1,
     posterior: Annotated[
         str,
         typer.Option(
-            help="How networks are drawn: sghmc, cyclical-sghmc, sgld, swag, variational, or ensemble, which "
-            "takes as many draws as chains."
+            help="How networks are drawn: auto, as the model recommends (sghmc; of flows ensemble), sghmc, "
+            "cyclical-sghmc, sgld, swag, variational, or ensemble, which takes as many draws as chains."
         ),
-    ] = "sghmc",
+    ] = "auto",
     statistic: Annotated[
         str,
         typer.Option(
@@ -71,18 +72,24 @@ def fit(
             "out of a second fit. Default: all are taken for normal.",
         ),
     ] = None,
-    chains: Annotated[int, typer.Option(min=1, help="Chains that are run.")] = 2,
-    draws: Annotated[int, typer.Option(min=1, help="Draws kept of all chains together.")] = 20,
+    chains: Annotated[
+        int | None, typer.Option(min=1, help="Chains that are run. Default: 2; 4 of an ensemble.")
+    ] = None,
+    draws: Annotated[
+        int | None,
+        typer.Option(min=1, help="Draws kept of all chains together. Default: 20; 4 of an ensemble."),
+    ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the data. Default: chosen by its size.")
     ] = None,
     step_size: Annotated[
-        float,
+        float | None,
         typer.Option(
             metavar="X",
-            help="How far a sampler goes in a step: smaller where the fit says that weights are too hot.",
+            help="How far a sampler goes in a step: smaller where the fit says that weights are too hot. "
+            "Default: 0.01; 0.02 of flows.",
         ),
-    ] = 1e-2,
+    ] = None,
     adaptation: Annotated[
         int | None,
         typer.Option(
@@ -146,6 +153,7 @@ def fit(
     size = parse_size(resize)
     check_output(output)
     began = time.monotonic()
+    from dissensus.inputs import is_table
     from dissensus.posterior import claimed_checkpoint
 
     gate = chosen_detector(
@@ -171,7 +179,9 @@ def fit(
     with claim_output(output):
         with claimed_checkpoint(kept):
             inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
-            with StageProgress(fit_work(gate, len(inputs), contamination or 0.0), quiet=quiet) as progress:
+            rows = embed is not None or is_table(data) or getattr(inputs, "ndim", 0) == 2
+            work = fit_work(gate, len(inputs), contamination or 0.0, rows=rows)
+            with StageProgress(work, quiet=quiet) as progress:
                 try:
                     with speaking_of(data), warnings_as_messages():
                         gate.fit(inputs, contamination=contamination, checkpoint=kept, on_progress=progress)
@@ -218,6 +228,7 @@ def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[
     from math import isfinite
 
     from dissensus.detector.describing import about_left_out, about_model, about_sampler
+    from dissensus.detector.posterior import posterior_in_words
 
     return {
         "gate": str(output),
@@ -226,8 +237,8 @@ def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[
         "left_out": about_left_out(gate),
         "input_shape": list(gate.preprocessor_.shape),
         "draws": len(gate.draws_),
-        "chains": gate.chains,
-        "posterior": gate.posterior,
+        "chains": gate.sampler_.chains,
+        "posterior": posterior_in_words(gate.sampler_.posterior),
         "statistic": gate.statistic_,
         "false_alarm_rate": gate.false_alarm_rate,
         "threshold": gate.threshold_ if isfinite(gate.threshold_) else None,

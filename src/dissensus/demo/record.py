@@ -23,10 +23,8 @@ def demo_record(demo: Demo) -> dict[str, Any]:
     flag_inliers, flag_outliers = demo.scores(gate.statistic_)
     record: dict[str, Any] = {
         "training": demo.training,
-        "settings": {
-            name: getattr(gate, name)
-            for name in ("variant", "false_alarm_rate", "chains", "draws", "samples")
-        }
+        "settings": {name: getattr(gate, name) for name in ("variant", "false_alarm_rate", "samples")}
+        | {"chains": gate.sampler_.chains, "draws": gate.sampler_.draws}
         | {"statistic": gate.statistic_},
         "seed": gate.seed_,
         "threshold": gate.threshold_ if np.isfinite(gate.threshold_) else None,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from dissensus.demo.neighbours import NEIGHBOURS, neighbour_distances
 from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector.sampling import expected_sampler
 from dissensus.inputs import MADE_UP, digits, load_sample, make_up
 from dissensus.seeding import numpy_stream
 
@@ -85,7 +86,9 @@ def run_demo(
 
 def scoring_work(gate: BayesianVAE) -> float:
     """How many decodings the questions take."""
-    return float((INLIERS + OUTLIERS * (1 + len(MADE_UP))) * gate.draws * gate.samples)
+    return float(
+        (INLIERS + OUTLIERS * (1 + len(MADE_UP))) * expected_sampler(gate, rows=False).draws * gate.samples
+    )
 
 
 def _outliers(images: NDArray[np.uint8], seed: int) -> dict[str, NDArray[np.uint8]]:

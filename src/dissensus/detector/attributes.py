@@ -17,6 +17,7 @@ from dissensus.scores import Score
 
 if TYPE_CHECKING:
     from dissensus.detector.learnt import Learnt, LeftOut
+    from dissensus.detector.sampling import Sampler
 
 __all__ = ["FittedAttributes"]
 
@@ -32,6 +33,11 @@ class FittedAttributes:
     def draws_(self) -> WeightDraws:
         """The posterior draws with the sampler's diagnostics."""
         return self.learnt_.draws
+
+    @property
+    def sampler_(self) -> Sampler:
+        """How they were drawn: posterior, chains, draws and step size, as given or as recommended."""
+        return self.learnt_.sampler
 
     @property
     def model_(self) -> GenerativeModel:

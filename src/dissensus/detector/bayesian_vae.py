@@ -24,6 +24,7 @@ from dissensus.models import (
     ObservationModel,
     OwnModels,
     OwnObservations,
+    Recommended,
     build_vae,
     check_observation,
     default_observation,
@@ -81,11 +82,11 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
         widths: Sequence[int] | None = None,
-        chains: int = 2,
-        draws: int = 20,
+        chains: int | None = None,
+        draws: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
-        step_size: float = 1e-2,
+        step_size: float | None = None,
         adaptation: int | None = None,
         samples: int = 16,
         proposal: Proposal = "own",
@@ -206,6 +207,9 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
             clip=clip,
             generator=torch_stream(seed, "architecture"),
         )
+
+    def _recommended(self, *, rows: bool) -> Recommended:  # noqa: ARG002 the same for both
+        return VAE.recommended
 
     @classmethod
     def _saved_model(cls, config: Mapping[str, Any], own: Mapping[str, Any]) -> GenerativeModel:

@@ -55,4 +55,5 @@ def warn_if_unsound(detector: Detector, *, stacklevel: int = 3) -> None:
 
 def _step_size(detector: Detector) -> float | None:
     """The argument ``step_size``, if that is what the chains had."""
-    return float(detector.step_size) if isinstance(detector.posterior, str) else None
+    sampler = detector.sampler_
+    return sampler.step_size if isinstance(sampler.posterior, str) else None

@@ -97,8 +97,9 @@ def draw(
 ) -> Fitted:
     """Draw weights by the training part, and let the score learn from the validation part."""
     preprocessor, parts = prepared.preprocessor, prepared.parts
-    settings = plan.sampling(len(parts["train"]))
     model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
+    sampler = plan.sampler(model.recommended)
+    settings = plan.sampling(sampler, len(parts["train"]))
     check_proposal(plan.proposal, model)
     score = settled_score(
         plan.statistic,
@@ -134,7 +135,7 @@ def draw(
     one_a_call = needs_one_a_call(
         preprocessor, model, draws, samples=plan.samples, seed=plan.seed, device=plan.device
     )
-    drawn = Drawn(preprocessor, model, draws, plan.seed, plan.samples, plan.proposal, one_a_call)
+    drawn = Drawn(preprocessor, model, draws, sampler, plan.seed, plan.samples, plan.proposal, one_a_call)
     if score.learns:
         held_out = prepared.given("validation")
         score.fit(measure(drawn, held_out, score.requires, device=plan.device, data=parts["validation"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,11 +20,20 @@ from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
-from dissensus.detector.posterior import Posterior, check_posterior, sampling_settings
+from dissensus.detector.posterior import Posterior
+from dissensus.detector.sampling import check_posterior, sampling_settings, settled
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
-from dissensus.models import AUTO, GenerativeModel, Model, build_model, check_model
+from dissensus.models import (
+    AUTO,
+    GenerativeModel,
+    Model,
+    Recommended,
+    build_model,
+    check_model,
+    recommended_for,
+)
 from dissensus.posterior import claimed_checkpoint
 from dissensus.seeding import torch_stream
 
@@ -36,13 +46,15 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     Parameters
     ----------
     model
-        The density p(x|θ): ``"auto"``, which suits the inputs (today a VAE for all of them), a name from
-        ``dissensus.models.MODELS``, or a :class:`~dissensus.models.GenerativeModel` of your own, as an object
-        or as a class that is made for the inputs' shape.
+        The density p(x|θ): ``"auto"``, which suits the inputs (a VAE for pictures; a flow for rows, tables
+        and embeddings), a name from ``dissensus.models.MODELS``, or a
+        :class:`~dissensus.models.GenerativeModel` of your own, as an object or as a class that is made for
+        the inputs' shape.
     posterior
-        How weights are drawn: ``"sghmc"``, ``"cyclical-sghmc"``, ``"sgld"``, ``"ensemble"`` (of as many
-        members as there are chains), ``"swag"`` or ``"variational"``; a rule with settings of its own, such
-        as ``SWAG(rank=5)``; or whole :class:`~dissensus.SamplingSettings`, beside which ``epochs``,
+        How weights are drawn: ``"auto"``, as the model recommends (of a VAE ``"sghmc"``, of a flow an
+        ``"ensemble"``); ``"sghmc"``, ``"cyclical-sghmc"``, ``"sgld"``, ``"ensemble"`` (of as many members as
+        there are chains), ``"swag"`` or ``"variational"``; a rule with settings of its own, such as
+        ``SWAG(rank=5)``; or whole :class:`~dissensus.SamplingSettings`, beside which ``epochs``,
         ``batch_size``, ``step_size`` and ``adaptation`` mean nothing.
     statistic
         How disagreement becomes one number: a name from ``dissensus.scores.SCORES``, of which ``"fused"``
@@ -52,12 +64,13 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
     chains, draws
-        How many chains are run, and how many draws M are kept of all of them.
+        How many chains are run, and how many draws M are kept of all of them. ``None`` takes what the
+        posterior needs: 4 members of an ensemble, each of which is a draw; 20 draws of 2 chains otherwise.
     epochs, batch_size
         ``None`` chooses by the number of rows (``dissensus.schedule``).
     step_size
         ε of the sampler, if the posterior is one by name; it moves about like Adam with a learning rate of
-        20 ε².
+        20 ε². ``None`` takes what the model recommends: 0.01, of a flow 0.02.
     adaptation
         For how many epochs a sampler adapts its scales to the gradients; ``None``: for all of them that give
         no draws. Chains whose scales go on adapting do not sample.
@@ -111,14 +124,14 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self,
         *,
         model: Model = AUTO,
-        posterior: Posterior = "sghmc",
+        posterior: Posterior = AUTO,
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
-        chains: int = 2,
-        draws: int = 20,
+        chains: int | None = None,
+        draws: int | None = None,
         epochs: int | None = None,
         batch_size: int | None = None,
-        step_size: float = 1e-2,
+        step_size: float | None = None,
         adaptation: int | None = None,
         samples: int = 16,
         proposal: Proposal = "own",
@@ -185,7 +198,9 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         check_contamination(contamination)
         plan = Plan(
             self._build,
-            lambda rows: sampling_settings(self, rows),
+            lambda rows: self._recommended(rows=rows),
+            partial(settled, self),
+            partial(sampling_settings, self),
             self.statistic,
             int(self.samples),
             self.proposal,
@@ -221,12 +236,16 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
 
     def _check(self) -> None:
         """Refuses settings that cannot work, as far as that is known before the inputs are seen."""
-        check_settings(self)
         check_model(self.model)
+        check_settings(self)
 
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
         return build_model(self.model, shape, clip=clip, generator=torch_stream(seed, "architecture"))
+
+    def _recommended(self, *, rows: bool) -> Recommended:
+        """What the model recommends, for rows or else for pictures."""
+        return recommended_for(self.model, rows=rows)
 
     # ---- keeping what was learnt
 

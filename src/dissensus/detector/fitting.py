@@ -15,6 +15,7 @@ from dissensus.detector.trimming import AGAIN, leaves_out, left_out, trimmed
 from dissensus.errors import DataError
 from dissensus.explain import Examples
 from dissensus.inputs import split, training_inputs
+from dissensus.inputs.tables import Table
 from dissensus.likelihood import noise_floor
 from dissensus.models.inputs import channels_last
 
@@ -34,7 +35,9 @@ def learn(
             f"X holds too few rows (n_samples={len(inputs)}): give at least {LEAST_ROWS}, and better hundreds"
         )
     rows = split(len(inputs), part_fractions(len(inputs)), seed=plan.seed)
-    plan.sampling(len(rows["train"]))  # refused here, if it cannot be, before inputs are embedded
+    are_rows = plan.embed is not None or isinstance(inputs, Table) or inputs.ndim == 2
+    # Refused here, if it cannot be, before inputs are embedded.
+    plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
     prepare, trims = preparing(inputs, plan), leaves_out(rows, plan.contamination)
     # Each training row is its own nearest: what is odd among them is told without distances to them.
     first = prepare(rows, plan.neighbours and not trims, stacklevel + 1)

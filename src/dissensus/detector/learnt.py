@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
 from dissensus.likelihood import Proposal
@@ -26,6 +27,8 @@ class Drawn:
     model: GenerativeModel
     """The architecture that the draws are of; its own weights mean nothing."""
     draws: WeightDraws
+    sampler: Sampler
+    """How they were drawn."""
     seed: int
     samples: int
     """K."""

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
+from dissensus.detector.sampling import Sampler
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
-from dissensus.models import GenerativeModel
+from dissensus.models import GenerativeModel, Recommended
 from dissensus.posterior import SamplingSettings
 
 __all__ = ["Plan"]
@@ -21,8 +22,12 @@ class Plan:
 
     build: Callable[[tuple[int, ...], float | None, int], GenerativeModel]
     """Makes the model, by the shape of what it reads, how far out its training values lie, and the seed."""
-    sampling: Callable[[int], SamplingSettings]
-    """How weights are drawn from so many training inputs."""
+    recommended: Callable[[bool], Recommended]
+    """What such a model recommends, for rows or else for pictures."""
+    sampler: Callable[[Recommended], Sampler]
+    """How weights are drawn, where a model recommends this."""
+    sampling: Callable[[Sampler, int], SamplingSettings]
+    """The same for so many training inputs, in full."""
     statistic: Statistic
     samples: int
     proposal: Proposal

@@ -13,6 +13,7 @@ from dissensus.detector.card import model_card
 from dissensus.detector.learnt import Learnt, LeftOut
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
+from dissensus.detector.sampling import settled
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
 from dissensus.detector.trust import (
@@ -134,6 +135,7 @@ def restored(
             preprocessor=preprocessor,
             model=model,
             draws=draws,
+            sampler=settled(detector, model.recommended),
             seed=config["seed"],
             samples=config["samples"],
             proposal=config["proposal"],
@@ -154,7 +156,8 @@ def _settings(detector: Detector) -> dict[str, Any]:
     settings = detector.get_params(deep=False)
     by_name = isinstance(detector.statistic, str) and is_built_in(detector.score_)
     settings["statistic"] = detector.statistic_ if by_name else None
-    settings["posterior"] = posterior_to_config(detector.posterior)
+    settings |= vars(detector.sampler_)  # not what was left open, nor what was set since
+    settings["posterior"] = posterior_to_config(detector.sampler_.posterior)
     if isinstance(settings.get("observation"), ObservationModel):
         settings["observation"] = observation_to_config(settings["observation"])
     return {name: settings[name] for name in _settings_of(type(detector))}

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 
-from dissensus.detector.statistic import check_statistic
+from dissensus.detector.sampling import check_sampler
 from dissensus.errors import SettingsError
 from dissensus.inputs import check_embedder
 from dissensus.likelihood import check_proposal
@@ -24,9 +24,8 @@ __all__ = ["check_count", "check_settings", "find_device", "root_seed"]
 def check_settings(detector: Detector) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
     check_proposal(detector.proposal)
-    for name in ("chains", "draws", "samples"):
-        check_count(name, getattr(detector, name))
-    for name in ("epochs", "batch_size"):
+    check_count("samples", detector.samples)
+    for name in ("chains", "draws", "epochs", "batch_size"):
         if getattr(detector, name) is not None:
             check_count(name, getattr(detector, name))
     adaptation: object = detector.adaptation
@@ -41,9 +40,7 @@ def check_settings(detector: Detector) -> None:
     if not isinstance(neighbours, bool):
         raise SettingsError(f"neighbours must be True or False, got {neighbours!r}")
     check_embedder(detector.embed)
-    check_statistic(detector.statistic, int(detector.draws))
-    if detector.draws % detector.chains:
-        raise SettingsError(f"draws={detector.draws} must be a multiple of chains={detector.chains}")
+    check_sampler(detector)
     rate: object = detector.false_alarm_rate
     if not isinstance(rate, Real) or not 0 < float(rate) < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {rate!r}")

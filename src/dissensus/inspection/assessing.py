@@ -131,10 +131,11 @@ def _usable(
 
 
 def _settings(gate: Detector) -> dict[str, Any]:
-    names = ("statistic_", "false_alarm_rate", "chains", "draws", "step_size", "adaptation", "resize")
+    names = ("statistic_", "false_alarm_rate", "adaptation", "resize")
     return {
         **{name.rstrip("_"): np.asarray(getattr(gate, name)).tolist() for name in names},
-        "posterior": posterior_in_words(gate.posterior),
+        **vars(gate.sampler_),
+        "posterior": posterior_in_words(gate.sampler_.posterior),
         **about_model(gate),
         "explained_by": gate.model_.explained_by,
         "input_shape": list(gate.preprocessor_.shape),

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from dissensus.detector import BayesianVAE, Detector
+from dissensus.detector import Detector
 from dissensus.errors import CalibrationWarning
 
 try:
@@ -32,7 +32,7 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
     contamination
         In (0, 0.5], or one of PyOD's thresholders.
     gate
-        The settings, as a detector that need not be fitted; it is not changed. ``None`` is a ``BayesianVAE``
+        The settings, as a detector that need not be fitted; it is not changed. ``None`` is a ``Detector()``
         that leaves the share ``contamination`` of its training inputs out, if that is a number below 0.5; a
         gate that is given leaves none out.
 
@@ -69,4 +69,4 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
         left_out = share if isinstance(share, int | float) and share < 0.5 else None
         with warnings.catch_warnings():  # about the gate's threshold; here PyOD's decides
             warnings.simplefilter("ignore", CalibrationWarning)
-            return BayesianVAE().fit(X, contamination=left_out)
+            return Detector().fit(X, contamination=left_out)

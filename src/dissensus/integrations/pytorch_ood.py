@@ -24,14 +24,14 @@ class PyTorchOODDetector(Detector):  # type: ignore[misc]
     """A :class:`~dissensus.Detector` with pytorch-ood's interface.
 
     ``gate`` holds the settings, or a detector that is fitted already and then used as it is; ``None`` is a
-    ``BayesianVAE()``. Images are (B, C, H, W) as in PyTorch, uint8 or float in [0, 1]; rows are (B, D).
+    ``Detector()``. Images are (B, C, H, W) as in PyTorch, uint8 or float in [0, 1]; rows are (B, D).
     """
 
     requires_fit = True
 
     def __init__(self, gate: detector.Detector | None = None) -> None:
         super().__init__()
-        self.gate = gate if gate is not None else detector.BayesianVAE()
+        self.gate = gate if gate is not None else detector.Detector()
 
     def fit(self, data_loader: Tensor | Iterable[Any]) -> Self:
         """Learns what is normal from a loader's batches ``x`` or ``(x, y)``, or from one tensor.

@@ -1,10 +1,18 @@
 """Densities p(x|θ): the contract that every one keeps, VAEs, flows, and what a number is under a VAE."""
 
-from dissensus.models.contract import GenerativeModel, Inferred, LatentModel, Observed, PlainScorer, Scorer
+from dissensus.models.contract import (
+    GenerativeModel,
+    Inferred,
+    LatentModel,
+    Observed,
+    PlainScorer,
+    Recommended,
+    Scorer,
+)
 from dissensus.models.described import OwnModels, model_from_config, model_to_config, shapes_of
 from dissensus.models.flow import MAF, NSF, Flow, RealNVP
 from dissensus.models.initialisation import initialise
-from dissensus.models.making import Model, build_model, check_model
+from dissensus.models.making import Model, build_model, check_model, recommended_for
 from dissensus.models.observation import (
     OBSERVATIONS,
     Bernoulli,
@@ -68,6 +76,7 @@ __all__ = [
     "PlainScorer",
     "Preset",
     "RealNVP",
+    "Recommended",
     "Scorer",
     "architecture_config",
     "build_model",
@@ -83,6 +92,7 @@ __all__ = [
     "observation_from_config",
     "observation_to_config",
     "preset",
+    "recommended_for",
     "shapes_of",
     "vae_from_config",
 ]

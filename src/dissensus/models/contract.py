@@ -20,7 +20,16 @@ from torch import Tensor, nn
 
 from dissensus.tiles import slices
 
-__all__ = ["Fold", "GenerativeModel", "Inferred", "LatentModel", "Observed", "PlainScorer", "Scorer"]
+__all__ = [
+    "Fold",
+    "GenerativeModel",
+    "Inferred",
+    "LatentModel",
+    "Observed",
+    "PlainScorer",
+    "Recommended",
+    "Scorer",
+]
 
 Inferred = tuple[Tensor, ...]
 """What :meth:`GenerativeModel.infer` gives: tensors (N, ...), one row an input."""
@@ -40,6 +49,19 @@ class Observed:
     fold: Fold = "mean"
     """Over draws: their mean, or the variance of each place of a field, summed over places. The variance
     within a chain, averaged over chains, is for what cannot be compared between chains."""
+
+
+@dataclass(frozen=True)
+class Recommended:
+    """How a model's weights are drawn where nobody says otherwise."""
+
+    posterior: str = "sghmc"
+    """A name from ``dissensus.posterior.POSTERIORS``."""
+    chains: int = 2
+    draws: int = 20
+    """M, of all chains together."""
+    step_size: float = 1e-2
+    """Of the posterior, or of another one that is asked for, if it is a sampler."""
 
 
 class Scorer(Protocol):
@@ -74,6 +96,8 @@ class GenerativeModel(nn.Module, ABC):
     its own nor waits for the device."""
     draws_at_once: ClassVar[int] = 1
     """How many draws are evaluated in one call by ``torch.vmap``; above 1 only where that is safe."""
+    recommended: ClassVar[Recommended] = Recommended()
+    """How its weights are drawn where nobody says otherwise."""
     observed: Mapping[str, Observed] = MappingProxyType({})
     """The statistics that it offers beside the log-likelihood, by name."""
 

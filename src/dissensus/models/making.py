@@ -9,12 +9,12 @@ from typing import TypeAlias
 import torch
 
 from dissensus.errors import DissensusError, SettingsError, brief
-from dissensus.models.contract import GenerativeModel
+from dissensus.models.contract import GenerativeModel, Recommended
 from dissensus.models.described import check_described
-from dissensus.models.registry import AUTO, MODELS
+from dissensus.models.registry import AUTO, FOR_PICTURES, FOR_ROWS, MODELS
 from dissensus.own_code import name_of
 
-__all__ = ["Model", "build_model", "check_model"]
+__all__ = ["Model", "build_model", "check_model", "recommended_for"]
 
 Model: TypeAlias = str | GenerativeModel | type[GenerativeModel]
 
@@ -46,7 +46,7 @@ def build_model(
     if isinstance(model, GenerativeModel):
         own = copy.deepcopy(model)
     elif isinstance(model, str):
-        own = MODELS["vae" if model == AUTO else model].for_inputs(shape, clip=clip, generator=generator)
+        own = _family(model, rows=len(shape) == 1).for_inputs(shape, clip=clip, generator=generator)
     else:
         own = _made_for_inputs(model, shape, clip=clip, generator=generator)
     if tuple(own.input_shape) != shape:
@@ -55,6 +55,17 @@ def build_model(
             f"inputs of shape {shape}"
         )
     return own
+
+
+def recommended_for(model: Model, *, rows: bool) -> Recommended:
+    """Return how the weights of a model for rows, or for pictures, are drawn where nobody says otherwise."""
+    return (_family(model, rows=rows) if isinstance(model, str) else model).recommended
+
+
+def _family(name: str, *, rows: bool) -> type[GenerativeModel]:
+    """The class of a name; ``"auto"`` is what suits rows, or pictures."""
+    suited = FOR_ROWS if rows else FOR_PICTURES
+    return MODELS[suited if name == AUTO else name]
 
 
 def _made_for_inputs(

@@ -8,9 +8,11 @@ from dissensus.homes import Homes
 from dissensus.models.contract import GenerativeModel
 from dissensus.own_code import name_of
 
-__all__ = ["AUTO", "MODELS", "model_name"]
+__all__ = ["AUTO", "FOR_PICTURES", "FOR_ROWS", "MODELS", "model_name"]
 
 AUTO = "auto"
+FOR_ROWS, FOR_PICTURES = "maf", "vae"
+"""What suits the inputs, where nobody says."""
 _HOMES = {
     "vae": "vae:VAE",
     "maf": "flow:MAF",

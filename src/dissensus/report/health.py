@@ -20,7 +20,9 @@ def describe_health(health: Mapping[str, Any], noise_floor: float, *, warned: bo
     if verdict["judged"] and verdict["sound"]:
         sentences.append("The chains sample: none of their temperatures is off by a factor of two.")
     sentences += verdict["remarks"]
-    if health["rhat"] is None:
+    if not health["networks"]:
+        sentences.append("The weights were fitted, not sampled: there is no sampler to judge.")
+    elif health["rhat"] is None:
         sentences.append("chains: there is one alone, or too few draws of each, to compare them.")
     sentences += [_network(name, numbers) for name, numbers in health["networks"].items()]
     sentences += [f"{restart}." for restart in health["restarts"]]

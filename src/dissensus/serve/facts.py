@@ -68,7 +68,7 @@ def gate_facts(gate: Detector, name: str, version: str) -> dict[str, Any]:
 def _settings(gate: Detector) -> dict[str, Any]:
     return {
         **about_model(gate),
-        "chains": gate.chains,
+        "chains": gate.sampler_.chains,
         "resize": None if gate.resize is None else list(gate.resize),
         "draws": len(gate.draws_),
         "seed": int(gate.seed_),

@@ -46,6 +46,7 @@ class Adam(Rule):
 
     noisy: ClassVar[bool] = False
     optimises: ClassVar[bool] = True
+    usual: ClassVar[tuple[int, int]] = (4, 4)
 
     def __post_init__(self) -> None:
         if not self.learning_rate > 0:

@@ -103,6 +103,8 @@ class Rule(ABC):
     """Whether it seeks the best weights: then it may move what a model only infers with."""
     keeps: ClassVar[bool] = True
     """Whether :meth:`finish` needs the weights after the epochs that are kept."""
+    usual: ClassVar[tuple[int, int]] = (2, 20)
+    """How many chains, and draws of all of them, where nobody says. Equally many: each chain gives one."""
     divisible: ClassVar[bool] = True
     """Whether the gradient of a batch may be added up from those of its shares."""
 
