@@ -36,9 +36,9 @@ class Ours:
         """A version of the package may not have it."""
         return None if hasattr(dissensus, self.kind) else f"dissensus.{self.kind} is left out: there is none"
 
-    def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
+    def fit(self, rows: FloatArray, /, *, seed: int, contamination: float | None = None) -> Fitted:
         """On one core, as all others."""
-        gate = self._made(device="cpu", random_state=seed).fit(rows)
+        gate = self._made(device="cpu", random_state=seed).fit(rows, contamination=contamination)
 
         def describe(normal: FloatArray, strange: FloatArray) -> Mapping[str, Any]:
             one, other = gate.statistics(normal), gate.statistics(strange)

@@ -67,8 +67,8 @@ def fit(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Share of DATA that may be outliers, below 0.5: as many of the most unusual inputs are left "
-            "out of a second fit. Default: all are taken for normal.",
+            help="Share of DATA that may be outliers, below 0.5: the most unusual inputs are left out, of "
+            "pictures after a first fit. Default: all are taken for normal.",
         ),
     ] = None,
     chains: Annotated[int, typer.Option(min=1, help="Chains that are run.")] = 2,
@@ -146,6 +146,7 @@ def fit(
     size = parse_size(resize)
     check_output(output)
     began = time.monotonic()
+    from dissensus.inputs import are_pictures
     from dissensus.posterior import claimed_checkpoint
 
     gate = chosen_detector(
@@ -171,7 +172,9 @@ def fit(
     with claim_output(output):
         with claimed_checkpoint(kept):
             inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
-            with StageProgress(fit_work(gate, len(inputs), contamination or 0.0), quiet=quiet) as progress:
+            # Outliers among pictures are told by a first fit, those among rows without one.
+            twice = bool(contamination) and gate.embed is None and are_pictures(inputs)
+            with StageProgress(fit_work(gate, len(inputs), twice=twice), quiet=quiet) as progress:
                 try:
                     with speaking_of(data), warnings_as_messages():
                         gate.fit(inputs, contamination=contamination, checkpoint=kept, on_progress=progress)

@@ -17,21 +17,18 @@ SAMPLING, TRIMMING, AGAIN = "sampling", "trimming", "sampling again"  # as the f
 TRAINING_COST = 5.0  # of one image forwards and backwards, in decodings; measured on CPUs
 
 
-def fit_work(gate: Detector, rows: int, contamination: float = 0.0) -> dict[str, float]:
-    """The stages of fitting on ``rows`` rows, and about how many decodings each is worth."""
+def fit_work(gate: Detector, rows: int, *, twice: bool = False) -> dict[str, float]:
+    """The stages of fitting on ``rows`` rows, once or twice, and about how many decodings each is worth."""
     from dissensus.schedule import default_batch_size, default_epochs
 
     training, calibration = 0.8 * rows, 0.15 * rows
     batch_size = gate.batch_size or default_batch_size(max(1, int(training)))
     epochs = gate.epochs or default_epochs(max(1, int(training)), batch_size)
     sampling = TRAINING_COST * gate.chains * epochs * training
-    again = {
-        TRIMMING: training * gate.draws * gate.samples,
-        AGAIN: sampling * (1 - contamination),
-    }
+    again = {TRIMMING: training * gate.draws * gate.samples, AGAIN: sampling}
     return {
         SAMPLING: sampling,
-        **(again if contamination else {}),
+        **(again if twice else {}),
         "calibrating": calibration * gate.draws * gate.samples,
     }
 
