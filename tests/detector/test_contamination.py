@@ -11,6 +11,7 @@ from dissensus.detector.trimming import usual
 from dissensus.errors import ArtifactError, CalibrationWarning, CheckpointError, InputWarning, SettingsError
 from dissensus.inputs import split
 from tests.contracts.own_embedders import Projection
+from tests.detector.interruption import Interruption
 
 
 class Counting(Projection):
@@ -33,15 +34,6 @@ def mixed():
     rng = np.random.default_rng(0)
     normal, odd = rng.normal(size=(200 - ODD, 3)), 8 + 0.1 * rng.normal(size=(ODD, 3))
     return rng.permutation(np.concatenate([normal, odd]))
-
-
-@pytest.fixture(scope="module")
-def mixed_pictures():
-    """54 dark squares, and 6 of noise."""
-    rng = np.random.default_rng(0)
-    pictures = rng.integers(0, 60, (60, 8, 8))
-    pictures[:6] = rng.integers(0, 256, (6, 8, 8))
-    return rng.permutation(pictures).astype(np.uint8)
 
 
 @pytest.fixture(scope="module")
@@ -117,68 +109,10 @@ def test_of_equal_scores_the_later_ones_are_left_out():
     assert usual(np.array([0.0, np.inf, 1.0]), 0.4).tolist() == [0, 2]
 
 
-def test_rows_are_fitted_once_and_pictures_twice(quick, mixed, mixed_pictures):
-    def stages(inputs):
-        seen = []
-        quick().fit(inputs, contamination=SHARE, on_progress=lambda *report: seen.append(report))
-        return seen
-
-    assert {stage for stage, _, _ in stages(mixed)} == {"sampling", "calibrating"}
-    seen = stages(mixed_pictures)
-    assert list(dict.fromkeys(stage for stage, _, _ in seen)) == [
-        "sampling",
-        "trimming",
-        "sampling again",
-        "calibrating",
-    ]
-    for stage in ("sampling", "sampling again"):
-        assert [(done, total) for name, done, total in seen if name == stage] == [
-            (e, 4) for e in (1, 2, 3, 4)
-        ]
-    assert [(done, total) for name, done, total in seen if name == "trimming"][-1] == (51, 51)
-
-
-class Interruption:
-    """Ctrl-C after an epoch of one of the fits."""
-
-    def __init__(self, stage, epoch):
-        self.at = (stage, epoch)
-
-    def __call__(self, stage, done, _):
-        if (stage, done) == self.at:
-            raise KeyboardInterrupt
-
-
-def test_an_interrupted_fit_goes_on_in_the_fit_it_was_in(quick, mixed_pictures, tmp_path):
-    for stage, epoch in [("sampling", 2), ("sampling again", 1), ("sampling again", 3)]:
-        with pytest.raises(KeyboardInterrupt):
-            quick().fit(
-                mixed_pictures,
-                contamination=SHARE,
-                checkpoint=tmp_path,
-                on_progress=Interruption(stage, epoch),
-            )
-    seen = []
-    gate = quick().fit(
-        mixed_pictures,
-        contamination=SHARE,
-        checkpoint=tmp_path,
-        on_progress=lambda stage, done, _: seen.append((stage, done)),
-    )
-    assert [report for report in seen if report[0].startswith("sampling")] == [("sampling again", 4)]
-    straight = quick().fit(mixed_pictures, contamination=SHARE)
-    np.testing.assert_array_equal(gate.score_samples(mixed_pictures), straight.score_samples(mixed_pictures))
-
-
-def test_a_checkpoint_without_contamination_is_the_first_fit_of_pictures_with_it(
-    quick, mixed_pictures, tmp_path
-):
-    quick().fit(mixed_pictures, checkpoint=tmp_path)
-    quick().fit(
-        mixed_pictures, contamination=SHARE, checkpoint=tmp_path, on_progress=Interruption("sampling", 1)
-    )
-    with pytest.raises(CheckpointError, match=r"again.* was made with other settings or data"):
-        quick().fit(mixed_pictures, contamination=0.05, checkpoint=tmp_path)
+def test_rows_are_fitted_once(quick, mixed):
+    stages = []
+    quick().fit(mixed, contamination=SHARE, on_progress=lambda *seen: stages.append(seen[0]))
+    assert set(stages) == {"sampling", "calibrating"}
 
 
 def test_an_interrupted_fit_of_rows_goes_on(quick, gates, mixed, tmp_path):
@@ -197,18 +131,6 @@ def test_an_interrupted_fit_of_rows_goes_on(quick, gates, mixed, tmp_path):
     )
     assert min(done for stage, done in seen if stage == "sampling") > 5
     np.testing.assert_array_equal(gate.score_samples(mixed), gates[SHARE].score_samples(mixed))
-
-
-def test_noise_among_dark_pictures_is_left_out(quick, mixed_pictures):
-    def noise(gate):
-        return (gate.examples_.inputs.mean(axis=(1, 2, 3)) > 90).sum()
-
-    few, every = (
-        quick(epochs=12, examples=60, false_alarm_rate=0.3).fit(mixed_pictures, contamination=share)
-        for share in (0.12, None)
-    )
-    assert few.left_out_.train == 5
-    assert noise(few) < noise(every) // 2
 
 
 def test_saved_and_loaded(gates, mixed, tmp_path):
