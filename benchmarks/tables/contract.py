@@ -38,6 +38,6 @@ class TableDetector(Protocol):
         """Why it cannot be measured here, as a sentence; None if it can."""
         ...
 
-    def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
-        """Learn from rows (n, D)."""
+    def fit(self, rows: FloatArray, /, *, seed: int, contamination: float | None = None) -> Fitted:
+        """Learn from rows (n, D), some share of which may be anomalies."""
         ...

@@ -19,7 +19,7 @@ BASE = "knn"
 OURS: Mapping[str, TableDetector] = MappingProxyType(
     {
         "detector": Ours("Detector"),
-        "bayesian-flow": Ours("BayesianFlow"),
+        "bayesian-flow": Ours("BayesianFlow", {"posterior": "sghmc"}),
         "bayesian-vae": Ours("BayesianVAE"),
     }
 )
@@ -41,7 +41,7 @@ DETECTORS: Mapping[str, TableDetector] = MappingProxyType(
 TITLES: Mapping[str, str] = MappingProxyType(
     {
         "detector": "Detector()",
-        "bayesian-flow": "BayesianFlow()",
+        "bayesian-flow": "BayesianFlow(posterior='sghmc')",
         "bayesian-vae": "BayesianVAE()",
         "pyod-vae": "VAE (PyOD)",
         "gaussian-mixture": "Gaussian mixture",

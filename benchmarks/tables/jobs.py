@@ -79,7 +79,7 @@ def measure_jobs(
 
 def _settings(job: Job) -> dict[str, Any]:
     """The same for all tables of a group, so that records of several can be told."""
-    share = None if job.share is None else [LEAST_SHARE, MOST_SHARE]
+    share = None if job.share is None else {"from": LEAST_SHARE, "to": MOST_SHARE, "told": True}
     return {"detector": job.detector.settings(), "fitted_on": "half of the rows", "contaminated": share}
 
 

@@ -86,7 +86,7 @@ def about_parts(job: Job, parts: Parts) -> dict[str, Any]:
 
 def _measured(job: Job, parts: Parts, row: Mapping[str, Any]) -> Outcome:
     started = time.perf_counter()
-    fitted = job.detector.fit(parts.train, seed=job.seed)
+    fitted = job.detector.fit(parts.train, seed=job.seed, contamination=job.share)
     fit = time.perf_counter() - started
     scores = fitted.score(np.concatenate([parts.normal, parts.strange]))
     seconds = {"fit": fit, "score": time.perf_counter() - started - fit}
@@ -104,7 +104,8 @@ def _p_values(job: Job, fitted: Fitted, parts: Parts, scores: FloatArray) -> Flo
     if fitted.p_values is not None:
         return fitted.p_values(scores)
     aside = _set_aside(len(parts.train), job.seed)
-    again = job.detector.fit(np.delete(parts.train, aside, axis=0), seed=job.seed)
+    rows = np.delete(parts.train, aside, axis=0)
+    again = job.detector.fit(rows, seed=job.seed, contamination=job.share)
     return conformal_p_values(again.score(parts.train[aside]), again.score(parts.normal))
 
 

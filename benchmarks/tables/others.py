@@ -36,8 +36,8 @@ class PyOD:
             return None
         return f"PyOD's {self.kind} is left out, for PyOD is not installed: pip install pyod tqdm"
 
-    def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
-        """As PyOD's users do it."""
+    def fit(self, rows: FloatArray, /, *, seed: int, contamination: float | None = None) -> Fitted:  # noqa: ARG002
+        """As PyOD's users do it; a contamination would set its threshold and no score."""
         made = getattr(importlib.import_module(f"pyod.models.{self.module}"), self.kind)
         seeding = {
             "random_state": stream_seed(seed, "tables", self.kind) >> 32,

@@ -7,14 +7,18 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+import torch
+
 import dissensus
 from benchmarks.tables.contract import Fitted
 from benchmarks.tables.sets import FloatArray
 from dissensus.decisions import conformal_p_values
+from dissensus.detector.measuring import measure
 from dissensus.detector.sampling import expected_sampler
 from dissensus.evaluation import auroc
 from dissensus.models import AUTO
 from dissensus.models.registry import FOR_ROWS
+from dissensus.scores import SUM, Fused
 
 __all__ = ["Ours"]
 
@@ -42,14 +46,15 @@ class Ours:
         """A version of the package may not have it."""
         return None if hasattr(dissensus, self.kind) else f"dissensus.{self.kind} is left out: there is none"
 
-    def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
+    def fit(self, rows: FloatArray, /, *, seed: int, contamination: float | None = None) -> Fitted:
         """On one core, as all others."""
-        gate = self._made(device="cpu", random_state=seed).fit(rows)
+        gate = self._made(device="cpu", random_state=seed).fit(rows, contamination=contamination)
 
         def describe(normal: FloatArray, strange: FloatArray) -> Mapping[str, Any]:
             one, other = gate.statistics(normal), gate.statistics(strange)
             return {
                 "statistics": {name: auroc(one[name], other[name]) for name in one},
+                "without": _without(gate, normal, strange),
                 "restarts": len(gate.draws_.diagnostics.restarts),
             }
 
@@ -61,6 +66,21 @@ class Ours:
 
     def _made(self, **more: Any) -> Any:
         return getattr(dissensus, self.kind)(**self.changes, **more)
+
+
+def _without(gate: Any, normal: FloatArray, strange: FloatArray) -> dict[str, float]:
+    """AUROC of the score if one of the statistics that it adds up were left out, by its name."""
+    score, found = gate.learnt_.score, []
+    if not isinstance(score, Fused) or score.fusion.depth != SUM:
+        return {}
+    for rows in (normal, strange):
+        read = gate.preprocessor_.read(rows).array
+        measured = measure(gate.learnt_, read, score.requires, device=torch.device("cpu"))
+        found.append(score.surprises(measured))
+    return {
+        left_out: auroc(*(sum(own[name] for name in own if name != left_out) for own in found))
+        for left_out in found[0]
+    }
 
 
 def _plain(value: Any) -> Any:

@@ -37,8 +37,8 @@ class Simple(ABC):
         """It is always there."""
         return
 
-    def fit(self, rows: FloatArray, /, *, seed: int) -> Fitted:
-        """Standardise the columns by the rows, and learn from them."""
+    def fit(self, rows: FloatArray, /, *, seed: int, contamination: float | None = None) -> Fitted:  # noqa: ARG002
+        """Standardise the columns by the rows, and learn from them; a contamination sets no score."""
         scaler = StandardScaler().fit(rows)
         # 32 bits, as scikit-learn takes it.
         found = self._learn(scaler.transform(rows), stream_seed(seed, "tables", type(self).__name__) >> 31)

@@ -75,13 +75,33 @@ def test_scores_and_labels_are_of_the_inputs_in_their_order(detector, inliers, o
     assert detector.threshold_ == np.percentile(detector.decision_scores_, 95)
 
 
-@pytest.mark.parametrize(("share", "left_out"), [(0.1, 0.1), (0.5, None)])
-def test_without_a_gate_the_contamination_is_also_left_out_of_the_fit(inliers, monkeypatch, share, left_out):
+@pytest.fixture
+def short(monkeypatch):
+    """A moment's fit, as it comes."""
     from dissensus import schedule
+
+    monkeypatch.setattr(schedule, "LEAST_STEPS", 20)
+    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
+
+
+@pytest.mark.usefixtures("short")
+def test_outliers_that_were_left_out_are_labelled_at_their_places(inliers):
     from dissensus.integrations.pyod import PyODDetector
 
-    monkeypatch.setattr(schedule, "LEAST_STEPS", 20)  # a moment's fit, as it comes
-    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
+    random = np.random.default_rng(0)
+    odd = random.permutation(300) < 30
+    mixed = np.where(odd[:, None], inliers.max() + 0.05 * random.normal(size=inliers.shape), inliers)
+    found = PyODDetector(contamination=0.1).fit(mixed)
+    assert found.gate_.left_out_.train >= 30
+    assert found.labels_[odd].mean() >= 0.9
+    assert found.labels_[~odd].mean() <= 0.02
+
+
+@pytest.mark.usefixtures("short")
+@pytest.mark.parametrize(("share", "left_out"), [(0.1, 0.1), (0.5, None)])
+def test_without_a_gate_the_contamination_is_also_left_out_of_the_fit(inliers, share, left_out):
+    from dissensus.integrations.pyod import PyODDetector
+
     detector = PyODDetector(contamination=share).fit(inliers)  # no warning about the gate's own threshold
     found = detector.gate_.left_out_
     assert (None if found is None else found.contamination) == left_out

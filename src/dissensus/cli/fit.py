@@ -68,8 +68,8 @@ def fit(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Share of DATA that may be outliers, below 0.5: as many of the most unusual inputs are left "
-            "out of a second fit. Default: all are taken for normal.",
+            help="Share of DATA that may be outliers, below 0.5: the most unusual inputs are left out, of "
+            "pictures after a first fit. Default: all are taken for normal.",
         ),
     ] = None,
     chains: Annotated[
@@ -153,7 +153,7 @@ def fit(
     size = parse_size(resize)
     check_output(output)
     began = time.monotonic()
-    from dissensus.inputs import is_table
+    from dissensus.inputs import are_pictures
     from dissensus.posterior import claimed_checkpoint
 
     gate = chosen_detector(
@@ -179,8 +179,10 @@ def fit(
     with claim_output(output):
         with claimed_checkpoint(kept):
             inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
-            rows = embed is not None or is_table(data) or getattr(inputs, "ndim", 0) == 2
-            work = fit_work(gate, len(inputs), contamination or 0.0, rows=rows)
+            rows = gate.embed is not None or not are_pictures(inputs)
+            # Outliers among pictures are told by a first fit, those among rows without one.
+            twice = bool(contamination) and not rows
+            work = fit_work(gate, len(inputs), rows=rows, twice=twice)
             with StageProgress(work, quiet=quiet) as progress:
                 try:
                     with speaking_of(data), warnings_as_messages():

@@ -17,10 +17,11 @@ SAMPLING, TRIMMING, AGAIN = "sampling", "trimming", "sampling again"  # as the f
 TRAINING_COST = 5.0  # of one image forwards and backwards, in decodings; measured on CPUs
 
 
-def fit_work(
-    gate: Detector, count: int, contamination: float = 0.0, *, rows: bool = False
-) -> dict[str, float]:
-    """The stages of fitting on so many rows, or else pictures, and about how many decodings each is worth."""
+def fit_work(gate: Detector, count: int, *, rows: bool = False, twice: bool = False) -> dict[str, float]:
+    """The stages of fitting on so many rows or pictures, once or twice, and about what each is worth.
+
+    It is counted in decodings.
+    """
     from dissensus.detector.sampling import expected_sampler
     from dissensus.schedule import default_batch_size, default_epochs
 
@@ -29,13 +30,10 @@ def fit_work(
     batch_size = gate.batch_size or default_batch_size(max(1, int(training)))
     epochs = gate.epochs or default_epochs(max(1, int(training)), batch_size)
     sampling = TRAINING_COST * sampler.chains * epochs * training
-    again = {
-        TRIMMING: training * sampler.draws * gate.samples,
-        AGAIN: sampling * (1 - contamination),
-    }
+    again = {TRIMMING: training * sampler.draws * gate.samples, AGAIN: sampling}
     return {
         SAMPLING: sampling,
-        **(again if contamination else {}),
+        **(again if twice else {}),
         "calibrating": calibration * sampler.draws * gate.samples,
     }
 

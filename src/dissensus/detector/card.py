@@ -121,9 +121,9 @@ def _inputs(detector: Detector) -> str:
 def _left_out(left_out: LeftOut) -> str:
     return (
         f"With contamination {left_out.contamination:g}, {left_out.train} training and {left_out.validation} "
-        "validation inputs, the most unusual ones of a first fit, were left out. Calibration inputs were "
-        "not: unless the gate was recalibrated on normal inputs since, outliers among them make flags rarer "
-        "than is said below."
+        "validation inputs, the most unusual ones, were left out. Calibration inputs were not: unless the "
+        "gate was recalibrated on normal inputs since, outliers among them make flags rarer than is said "
+        "below."
     )
 
 

@@ -24,7 +24,10 @@ from dissensus.posterior import EpochReport, sample_posterior
 from dissensus.scores import Score
 from dissensus.seeding import numpy_stream
 
-__all__ = ["Fitted", "Prepare", "PreparedRows", "Rows", "draw", "preparing"]
+__all__ = ["SAMPLING", "Fitted", "Prepare", "PreparedRows", "Rows", "draw", "preparing"]
+
+SAMPLING = "sampling"
+"""The stage of a fit that draws weights."""
 
 Rows: TypeAlias = Mapping[str, NDArray[np.int64]]
 """Which inputs serve which purpose: train, validation and calibration."""
@@ -93,7 +96,7 @@ def draw(
     *,
     checkpoint: str | Path | None,
     on_progress: OnProgress | None,
-    stage: str = "sampling",
+    stage: str = SAMPLING,
 ) -> Fitted:
     """Draw weights by the training part, and let the score learn from the validation part."""
     preprocessor, parts = prepared.preprocessor, prepared.parts

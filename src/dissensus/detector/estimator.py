@@ -181,11 +181,12 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         missing values, and are found by name (:class:`~dissensus.inputs.TableEncoder`). With ``embed``, ``X``
         may also be a list of whatever the embedder reads.
 
-        ``contamination`` is the share of ``X`` that may be outliers, below 0.5: a first fit scores the
-        inputs, and the most unusual ones are left out of a second. ``None`` takes all of them for normal. No
-        input is left out of the calibration, for p-values would be too small, so that outliers there make
-        alarms rarer (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What
-        is flagged is set by ``false_alarm_rate`` alone.
+        ``contamination`` is the share of ``X`` that may be outliers, below 0.5. Of rows and embedded inputs,
+        half as many again are left out, those furthest from the bulk of all. Of pictures a first fit
+        scores all, and that share is left out of a second. ``None`` takes every input for normal. No input is
+        left out of the calibration, for p-values would be too small, so that outliers there make alarms rarer
+        (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What is flagged is
+        set by ``false_alarm_rate`` alone.
 
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.

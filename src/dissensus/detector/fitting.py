@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dissensus.detector.drawing import Fitted, draw, preparing
+from dissensus.detector.drawing import SAMPLING, Fitted, draw, preparing
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress, every_statistic
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
-from dissensus.detector.trimming import AGAIN, leaves_out, left_out, trimmed
+from dissensus.detector.trimming import AGAIN, leaves_out, left_out, near_the_bulk, trimmed
 from dissensus.errors import DataError
 from dissensus.explain import Examples
 from dissensus.inputs import split, training_inputs
@@ -38,22 +38,30 @@ def learn(
     are_rows = plan.embed is not None or isinstance(inputs, Table) or inputs.ndim == 2
     # Refused here, if it cannot be, before inputs are embedded.
     plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
-    prepare, trims = preparing(inputs, plan), leaves_out(rows, plan.contamination)
-    # Each training row is its own nearest: what is odd among them is told without distances to them.
-    first = prepare(rows, plan.neighbours and not trims, stacklevel + 1)
-    fitted = draw(first, plan, checkpoint=checkpoint, on_progress=on_progress)
-    if not trims:
-        return _calibrated(fitted, plan, on_progress)
-    kept = trimmed(fitted, plan, on_progress=on_progress)
-    del first, fitted
-    again = draw(
+    prepare = preparing(inputs, plan)
+    if not leaves_out(rows, plan.contamination):
+        every = prepare(rows, plan.neighbours, stacklevel + 1)
+        return _calibrated(
+            draw(every, plan, checkpoint=checkpoint, on_progress=on_progress), plan, on_progress
+        )
+    # Each training row is its own nearest: what is odd among them is told without what is kept of them.
+    first, stage = prepare(rows, False, stacklevel + 1), SAMPLING
+    if first.preprocessor.pictured:
+        fitted = draw(first, plan, checkpoint=checkpoint, on_progress=on_progress)
+        kept, stage = trimmed(fitted, plan, on_progress=on_progress), AGAIN
+        checkpoint = None if checkpoint is None else Path(checkpoint) / "again"
+        del fitted
+    else:
+        kept = near_the_bulk(first, plan)
+    del first
+    final = draw(
         prepare(kept, plan.neighbours, None),
         plan,
-        checkpoint=None if checkpoint is None else Path(checkpoint) / "again",
+        checkpoint=checkpoint,
         on_progress=on_progress,
-        stage=AGAIN,
+        stage=stage,
     )
-    return replace(_calibrated(again, plan, on_progress), left_out=left_out(rows, kept, plan.contamination))
+    return replace(_calibrated(final, plan, on_progress), left_out=left_out(rows, kept, plan.contamination))
 
 
 def _calibrated(fitted: Fitted, plan: Plan, on_progress: OnProgress | None) -> Learnt:

@@ -39,10 +39,10 @@ class Drawn:
 
 @dataclass(frozen=True)
 class LeftOut:
-    """How many of the inputs a first fit found most unusual, and the final one was not shown."""
+    """How many of the inputs were the most unusual ones, and were not shown to the fit."""
 
     contamination: float
-    """The share that was asked for."""
+    """The share of outliers that was named; of rows half as many again are left out."""
     train: int
     validation: int
 

@@ -40,4 +40,4 @@ class Plan:
     seed: int
     device: torch.device
     contamination: float
-    """The share of inputs that a first fit may leave out; 0: there is only one fit."""
+    """The share of inputs that may be outliers; 0: none is left out."""

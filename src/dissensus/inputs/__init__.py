@@ -39,11 +39,19 @@ from dissensus.inputs.outliers import (
 )
 from dissensus.inputs.preprocessing import fit_preprocessor, restore_preprocessor
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
+from dissensus.inputs.remote import remoteness
 from dissensus.inputs.sample import digits, load_sample
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
-from dissensus.inputs.streams import in_memory, is_picture_file, open_source, open_stream, training_inputs
+from dissensus.inputs.streams import (
+    are_pictures,
+    in_memory,
+    is_picture_file,
+    open_source,
+    open_stream,
+    training_inputs,
+)
 from dissensus.inputs.surroundings import SURROUNDINGS
 from dissensus.inputs.svhn import read_svhn
 from dissensus.inputs.table_encoder import TableEncoder
@@ -78,6 +86,7 @@ __all__ = [
     "TableEncoder",
     "TableFile",
     "TableStream",
+    "are_pictures",
     "blurred",
     "check_embedder",
     "check_images",
@@ -114,6 +123,7 @@ __all__ = [
     "read_idx",
     "read_image",
     "read_svhn",
+    "remoteness",
     "restore_preprocessor",
     "rotated",
     "shuffled_patches",

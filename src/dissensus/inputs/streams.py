@@ -155,6 +155,13 @@ def is_picture_file(source: object) -> bool:
     )
 
 
+def are_pictures(opened: object) -> bool:
+    """Whether what :func:`open_source` gave are pictures."""
+    if isinstance(opened, TableFile | TableStream | Frame | Table):
+        return False
+    return isinstance(opened, ImageFolder) or axes(opened) > 2
+
+
 def _is_pictures(source: object) -> bool:
     """Whether it is a path to a picture or to a folder of them, or a pattern for them."""
     if not isinstance(source, str | Path):

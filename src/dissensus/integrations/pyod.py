@@ -33,8 +33,8 @@ class PyODDetector(BaseDetector):  # type: ignore[misc]
         In (0, 0.5], or one of PyOD's thresholders.
     gate
         The settings, as a detector that need not be fitted; it is not changed. ``None`` is a ``Detector()``
-        that leaves the share ``contamination`` of its training inputs out, if that is a number below 0.5; a
-        gate that is given leaves none out.
+        that leaves out the most unusual training inputs, as its ``fit`` does with this ``contamination``,
+        if that is a number below 0.5; a gate that is given leaves none out.
 
     Attributes
     ----------

@@ -19,6 +19,7 @@ from benchmarks.tables.processes import BrokenProcessPool, in_processes
 from benchmarks.tables.sets import find_tables
 
 FITTED_ON = []
+TOLD = []
 
 
 @dataclass(frozen=True)
@@ -35,10 +36,11 @@ class Norm:
     def lacking(self):
         return None
 
-    def fit(self, rows, /, *, seed):
+    def fit(self, rows, /, *, seed, contamination=None):
         if self.broken:
             raise ValueError(f"no fit with seed {seed}")
         FITTED_ON.append(rows)
+        TOLD.append(contamination)
         return Fitted(lambda asked: np.linalg.norm(asked, axis=1), np.zeros_like if self.own else None)
 
 
@@ -121,6 +123,13 @@ def test_errors_and_dead_processes_are_recorded(folder, tmp_path, calls):
     assert fine.rows[0]["auroc"] == 1.0
     assert died.rows[0]["error"] == "the process died: BrokenProcessPool"
     assert died.rows[0]["columns"] == fine.rows[0]["columns"]
+
+
+@pytest.mark.parametrize("share", [None, 0.1])
+def test_the_share_of_anomalies_is_told(folder, share):
+    TOLD.clear()
+    assert measure(Job("norm", folder / "set-0.npz", 0, Norm(), share)).row["contaminated"] == share
+    assert set(TOLD) == {share}
 
 
 def test_contaminated_tables_are_groups_of_their_own(folder, tmp_path, calls, monkeypatch):
