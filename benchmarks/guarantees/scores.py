@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.detector import BayesianVAE, OnProgress
+from dissensus.detector import BayesianVAE, Detector, OnProgress
 from dissensus.inputs import digits, load_sample
 from dissensus.seeding import numpy_stream
 
@@ -25,15 +25,15 @@ class SampleScores(NamedTuple):
     outliers: NDArray[np.float64]
 
 
-def fitted_detector(gate: Path | None, *, seed: int, on_progress: OnProgress | None = None) -> BayesianVAE:
+def fitted_detector(gate: Path | None, *, seed: int, on_progress: OnProgress | None = None) -> Detector:
     """The one saved in ``gate``, or one with the defaults, fitted on the pictures of clothes."""
     if gate is not None:
-        return BayesianVAE.load(gate)
+        return Detector.load(gate)
     train, _ = load_sample()
     return BayesianVAE(random_state=seed).fit(train.images, on_progress=on_progress)
 
 
-def sample_scores(detector: BayesianVAE, *, on_progress: OnProgress | None = None) -> SampleScores:
+def sample_scores(detector: Detector, *, on_progress: OnProgress | None = None) -> SampleScores:
     """Scores of all inliers that the draws have not seen, and of digits."""
     _, test = load_sample()
     every = digits()

@@ -21,7 +21,7 @@ GATES = {
     "rows": (BayesianVAE, {**SMALL, "widths": (4,), "statistic": "typicality", "variant": 2}),
     "table": (BayesianVAE, {**SMALL, "widths": (4,), "statistic": "std", "examples": 0}),
     "fused": (BayesianVAE, {**SMALL, "widths": (4,), "statistic": "fused", "examples": 0}),
-    "dates": (Detector, {**SETTINGS, "statistic": "mean-ll", "examples": 4}),
+    "dates": (Detector, {**SETTINGS, "model": "vae", "statistic": "mean-ll", "examples": 4}),
 }
 
 ASKED = 12
