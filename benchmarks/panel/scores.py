@@ -30,15 +30,18 @@ class FusedScore:
     depth: str = Fused.DEPTH
     leading: tuple[str, ...] = Fused.LEADING
 
+    @property
+    def led(self) -> tuple[str, ...]:
+        """Those that lead and are among what is fused."""
+        return tuple(name for name in self.leading if self.of == "all" or name not in PICTURED)
 
-LED_BY_DRAWS = tuple(name for name in Fused.LEADING if name not in PICTURED)
 
 FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
     {
         "fused": FusedScore("all"),
         "fused-even": FusedScore("all", leading=()),
         "fused-gaussian": FusedScore("all", "gaussian"),
-        "fused-draws": FusedScore("draws", leading=LED_BY_DRAWS),
+        "fused-draws": FusedScore("draws"),
         "fused-images": FusedScore("images", leading=()),
     }
 )
@@ -80,7 +83,7 @@ def panel_scores(result: Archive, only: Sequence[str] | None = None) -> Scores:
         found[name] = _fused(Fusion("gaussian"), (name,), raw, sections["fitting"])
     for name, names in fusions.items():
         if set(names) <= set(raw):
-            fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].leading)
+            fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].led)
             found[name] = _fused(fusion, names, raw, sections["fusing"])
     if "likelihood-regret" in wanted and len(result["regret"]):
         found["likelihood-regret"] = result["regret"]

@@ -60,7 +60,8 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
     known = inputs[kind] if kind == "rows" else inputs[kind][..., None]
     parts = split(len(known), part_fractions(len(known)), seed=0)
     images = image_statistic_names(known.shape[1:]) if kind == "pictures" else ()
-    fused = Fused((*Fused.PARTS, *images), depth=Fused.DEPTH, leading=Fused.LEADING)
+    names = (*Fused.PARTS, *images)
+    fused = Fused(names, depth=Fused.DEPTH, leading=[name for name in Fused.LEADING if name in names])
     fused.fit(everything_known(gate, known[parts["validation"]]))
     some = known[:20]
     np.testing.assert_allclose(-gate.score_samples(some), fused(everything_known(gate, some)), rtol=1e-6)

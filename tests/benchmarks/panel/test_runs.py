@@ -63,7 +63,7 @@ def test_one_training_and_one_matrix_serve_all_that_use_fewer_draws(sampled, mon
     inputs = load_inputs(MNIST, panel_sizes(quick=True), seed=0)
     vae = configuration.RECOMMENDED.vae(MNIST.shape)
     expected = input_statistics(vae, sampled[0].select(np.array([1, 3])), inputs.scored)
-    assert set(last.below("statistic")) == {*expected, *image_statistic_names((28, 28, 1))}
+    assert set(last.below("statistic")) == {*expected, *image_statistic_names((28, 28, 1)), "isolation"}
     for name, values in expected.items():
         np.testing.assert_array_equal(last.below("statistic")[name], values)
     assert (last.below("statistic")["reconstruction"] != whole.below("statistic")["reconstruction"]).any()

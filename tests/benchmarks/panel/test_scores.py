@@ -23,6 +23,7 @@ SECTIONS = {
     OF_TEST_FILE: 60,
 }
 IMAGES = ("code-length", "detail-1", "direction-fine")
+WITHOUT_MODEL = (*IMAGES, "isolation")
 FITTED = {"whitened", "relative-std", "typicality", "latent-norm", "latent-scale", "code-length"}
 
 
@@ -35,7 +36,7 @@ def made_up_result(draws=5, regret=False):
     names = [name for name in OBSERVED if name != "latent-spread"]
     arrays = {
         "matrix": random.normal(-100, 1, (draws, N)) * far,
-        **{f"statistic/{name}": random.gamma(4.0, 1.0, N) * far for name in (*names, *IMAGES)},
+        **{f"statistic/{name}": random.gamma(4.0, 1.0, N) * far for name in (*names, *WITHOUT_MODEL)},
         "regret": np.where(np.arange(N) % 2 == 0, far, np.nan) if regret else np.empty(0),
     }
     return Archive(arrays, {"sections": sections})
@@ -53,7 +54,8 @@ def test_scores_are_what_they_say():
     np.testing.assert_array_equal(found["input-complexity"], input_complexity(result["matrix"], bits))
     chosen = FUSIONS["fused-gaussian"]
     values = {**found, **result.below("statistic")}
-    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in (*Fused.PARTS, *IMAGES)})
+    parts = (*Fused.PARTS, *WITHOUT_MODEL)
+    fusion = Fusion(chosen.depth, chosen.leading).fit({n: values[n][60:120] for n in parts})
     np.testing.assert_array_equal(found["fused-gaussian"], fusion(values))
     assert (FUSIONS["fused"].depth, FUSIONS["fused"].leading) == (Fused.DEPTH, Fused.LEADING)
     alone = Fusion(Fused.DEPTH).fit({n: result.below("statistic")[n][60:120] for n in IMAGES})
