@@ -16,7 +16,7 @@ def draw_rows(seed, count):
 
 @pytest.fixture(scope="module")
 def checkpoint(tmp_path_factory):
-    """The draws are the same whatever the score: the first fit makes them, and the others go on after them."""
+    """The draws are the same whatever the score: the first fit makes them, the others go on after them."""
     return tmp_path_factory.mktemp("checkpoint")
 
 
