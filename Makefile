@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-gpu test-integrations paper browser lint types clean
+.PHONY: demo test test-gpu test-integrations paper browser lint style imports types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -20,8 +20,13 @@ $(READY): pyproject.toml constraints.txt
 demo: $(READY)
 	$(BIN)/dissensus demo --output demo-report
 
-test: $(READY) lint types
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# Types and imports are checked beside the tests, which at times wait for a process, a disk or a clock: what
+# they say comes last. Bytecode is written even where the environment says not to: tests start many Pythons.
+test: export PYTHONDONTWRITEBYTECODE :=
+test: $(READY) style
+	@$(MAKE) --no-print-directory --keep-going types imports >$(VENV)/checked.txt 2>&1 & checks=$$!; \
+	$(BIN)/python -m pytest -n 2 --dist worksteal; tests=$$?; \
+	wait $$checks; checks=$$?; cat $(VENV)/checked.txt; exit $$((tests || checks))
 
 # The tests that need a GPU, and the record of how they ended: results/checks/gpu.jsonl.
 test-gpu: $(READY)
@@ -54,9 +59,13 @@ browser:
 		echo "Chromium could not be installed: the tests of the page will be skipped"; \
 	else echo "there is no Chromium, and installing it takes root and apt-get: the tests of the page will be skipped"; fi
 
-lint: $(READY)
+lint: style imports
+
+style: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+imports: $(READY)
 	$(BIN)/lint-imports
 
 types: $(READY)

@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -65,7 +66,7 @@ class Records:
         path = self._path(group)
         if not path.exists():
             return []
-        found = [_parsed(path, number, line) for number, line in enumerate(_lines(path), 1)]
+        found = list(_read(path, _version(path)))
         if any(record.quick is not self.quick for record in found):
             kind = "full" if self.quick else "quick"
             raise DataError(f"{path} holds {kind} records; keep quick and full ones in folders of their own")
@@ -135,6 +136,18 @@ def _line(record: Record) -> str:
         for name, value in payload.items()
     }
     return json.dumps(plain, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    """What changes with every writing of a file, which leaves another file in its place."""
+    about = path.stat()
+    return about.st_mtime_ns, about.st_ino, about.st_size
+
+
+@lru_cache(maxsize=64)
+def _read(path: Path, _: tuple[int, ...]) -> tuple[Record, ...]:
+    """Every record of a file, once for the hundreds of numbers that are made of it."""
+    return tuple(_parsed(path, number, line) for number, line in enumerate(_lines(path), 1))
 
 
 def _parsed(path: Path, number: int, line: str) -> Record:

@@ -16,7 +16,7 @@ from dissensus.scores import Measured, score
 
 QUICK = bool(os.environ.get("DISSENSUS_QUICK"))
 POINTS, LATENTS, HIDDEN = 1000, 1, 32
-EPOCHS, DRAWS, CHAINS = (30, 8, 2) if QUICK else (150, 20, 2)
+EPOCHS, DRAWS, CHAINS = (8, 4, 2) if QUICK else (150, 20, 2)
 
 
 def circle(angles, random):

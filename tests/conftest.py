@@ -1,5 +1,6 @@
 """Shared by all tests: one thread each, so that tests running side by side do not fight over the cores."""
 
+import gc
 import os
 import signal
 import threading
@@ -28,6 +29,17 @@ if ignored and threading.current_thread() is threading.main_thread():
 def pytest_runtest_setup(item):
     if item.get_closest_marker("gpu") is not None and not torch.cuda.is_available():
         pytest.skip("there is no GPU here: `make test-gpu` runs these where there is one")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection():
+    """Nothing that is collected is garbage before the end: nobody looks for any among it, then or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+        gc.freeze()
 
 
 def pytest_collection_modifyitems(items):

@@ -38,17 +38,25 @@ SHOWN = {
 """The pairs that the README shows."""
 
 
+def rows_of(results: Path) -> list[Row]:
+    """Every row. The records take a moment to read: only once, unless a file has changed."""
+    return _read(results, _changed(results))
+
+
+def pairs_of(results: Path, method: str, *, grouped: bool = True) -> list[Pair]:
+    """Every pair of one of :data:`METHODS`, made once like the rows: hundreds of numbers ask for them."""
+    return _pairs(results, _changed(results), method, grouped)
+
+
+def _changed(results: Path) -> tuple[int, ...]:
+    return tuple(path.stat().st_mtime_ns for path in sorted((results / "panel").glob("*.jsonl")))
+
+
 @lru_cache(maxsize=1)
 def _read(results: Path, _: tuple[int, ...]) -> list[Row]:
     return list(all_rows(Records(results / "panel")))
 
 
-def rows_of(results: Path) -> list[Row]:
-    """Every row. The records take a moment to read: only once, unless a file has changed."""
-    changed = tuple(path.stat().st_mtime_ns for path in sorted((results / "panel").glob("*.jsonl")))
-    return _read(results, changed)
-
-
-def pairs_of(results: Path, method: str, *, grouped: bool = True) -> list[Pair]:
-    """Every pair of one of :data:`METHODS`."""
-    return pairs([row for row in rows_of(results) if METHODS[method](row)], grouped=grouped)
+@lru_cache(maxsize=2 * len(METHODS))
+def _pairs(results: Path, changed: tuple[int, ...], method: str, grouped: bool) -> list[Pair]:
+    return pairs([row for row in _read(results, changed) if METHODS[method](row)], grouped=grouped)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import lru_cache
 
 from threadpoolctl import ThreadpoolController
 
@@ -14,8 +16,15 @@ __all__ = ["one_thread"]
 
 def _limited(kind: str) -> AbstractContextManager[object]:
     """One thread in the libraries of a kind; those of other kinds are left alone at the end, too."""
-    limit: AbstractContextManager[object] = ThreadpoolController().select(user_api=kind).limit(limits=1)
+    found = _loaded(len(sys.modules)).select(user_api=kind)
+    limit: AbstractContextManager[object] = found.limit(limits=1)
     return limit
+
+
+@lru_cache(maxsize=1)
+def _loaded(_modules: int) -> ThreadpoolController:
+    """The libraries there are: to find them takes ten milliseconds, and more of them come with a module."""
+    return ThreadpoolController()
 
 
 _one_blas_thread = ProcessWide(lambda: _limited("blas"))

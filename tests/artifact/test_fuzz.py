@@ -10,6 +10,7 @@ from benchmarks.checks.fuzzing.kinds import KINDS, ORDER
 from benchmarks.checks.fuzzing.originals import Originals
 from benchmarks.checks.fuzzing.running import run_case, tree
 from benchmarks.records import Record
+from tests import warm_python
 
 CASES = 300
 
@@ -18,7 +19,8 @@ if not sys.platform.startswith("linux"):
 
 
 @pytest.mark.slow
-def test_cases_run_in_a_process_of_their_own():
+def test_cases_run_in_a_process_of_their_own(monkeypatch):
+    monkeypatch.setattr(fuzz, "subprocess", warm_python)
     found = fuzz._measured(20_000, 2, lambda _: None)
     assert sum(row["error"] + row["result"] for row in found.rows) == 2
     assert found.about["findings"] == []

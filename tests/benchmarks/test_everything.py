@@ -17,9 +17,13 @@ from benchmarks.records import Record, Records
 EVERY = [part for parts in PARTS.values() for part in parts]
 
 
+@pytest.fixture(scope="module")
+def command():
+    return typer.main.get_command(app)
+
+
 @pytest.mark.parametrize("part", EVERY, ids=lambda part: part.call)
-def test_every_part_is_a_call_that_the_command_line_knows(part):
-    command = typer.main.get_command(app)
+def test_every_part_is_a_call_that_the_command_line_knows(command, part):
     name, *options = shlex.split(part.call)
     found = command.commands[name]
     found.make_context(name, options)  # refuses what is no option

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import false_discovery_control
 
 from dissensus.decisions import (
     benjamini_hochberg,
@@ -31,6 +32,14 @@ def test_both_procedures_follow_their_definition(p_values, fdr):
     assert benjamini_hochberg(p_values, fdr).flagged.tolist() == flagged_by_definition(p_values, fdr)
     by = benjamini_yekutieli(p_values, fdr).flagged.tolist()
     assert by == flagged_by_definition(p_values, fdr / harmonic)
+
+
+@settings(derandomize=True, deadline=None)
+@given(p_lists)
+def test_adjusted_p_values_are_scipy_s_to_the_bit(p_values):
+    for ours, theirs in ((benjamini_hochberg, "bh"), (benjamini_yekutieli, "by")):
+        expected = false_discovery_control(p_values, method=theirs)
+        np.testing.assert_array_equal(ours(p_values, 0.5).adjusted, expected)
 
 
 @settings(derandomize=True, deadline=None)

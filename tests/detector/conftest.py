@@ -51,14 +51,16 @@ def picture_gate(quick, pictures):
 
 
 @pytest.fixture(scope="session")
-def fitted(quick, inputs):
-    """Fitted detectors by kind of input and settings, each made once."""
-    made = {}
+def fitted(quick, inputs, tmp_path_factory):
+    """Fitted detectors by kind of input and settings, each made once; draws do not depend on the score."""
+    made, checkpoints = {}, tmp_path_factory.mktemp("checkpoints")
 
     def find(kind, **changes):
         key = (kind, *sorted(changes.items()))
         if key not in made:
-            made[key] = quick(**changes).fit(inputs[kind])
+            drawn_with = {name: value for name, value in changes.items() if name != "statistic"}
+            checkpoint = checkpoints / f"{kind} {sorted(drawn_with.items())}"
+            made[key] = quick(**changes).fit(inputs[kind], checkpoint=checkpoint)
         return made[key]
 
     return find

@@ -14,11 +14,17 @@ def draw_rows(seed, count):
     return rng.normal(size=(count, 2)) @ mixing + 0.1 * rng.normal(size=(count, 5))
 
 
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory):
+    """The draws are the same whatever the score: the first fit makes them, the others go on after them."""
+    return tmp_path_factory.mktemp("checkpoint")
+
+
 @pytest.mark.parametrize("statistic", SCORES)
-def test_the_rate_is_kept_on_fresh_inliers(quick, statistic):
+def test_the_rate_is_kept_on_fresh_inliers(quick, statistic, checkpoint):
     rate, calibration, fresh = 0.1, 300, 700
     gate = quick(statistic=statistic, false_alarm_rate=rate, batch_size=128).fit(
-        draw_rows(1, 20 * calibration // 3)
+        draw_rows(1, 20 * calibration // 3), checkpoint=checkpoint
     )
     assert len(gate.calibration_scores_) == calibration
     flagged = int((gate.predict(draw_rows(2, fresh)) == -1).sum())

@@ -34,11 +34,11 @@ for folder in sorted(Path(sys.argv[1]).iterdir()):
 def test_a_row_scores_the_same_in_any_company(fitted, inputs, kind, variant, statistic):
     gate, some = fitted(kind, variant=variant, statistic=statistic), inputs[kind][:37]
     together = gate.score_samples(some)
-    alone = np.concatenate([gate.score_samples(one[None]) for one in some])
+    alone = np.concatenate([gate.score_samples(one[None]) for one in some[:16]])
     doubled = gate.score_samples(np.repeat(some, 2, axis=0))
     assert np.isfinite(together).all()
     assert np.ptp(together) > 0
-    np.testing.assert_allclose(alone, together, rtol=1e-6)
+    np.testing.assert_allclose(alone, together[:16], rtol=1e-6)
     np.testing.assert_allclose(gate.score_samples(some[::-1])[::-1], together, rtol=1e-6)
     np.testing.assert_allclose(doubled[::2], together, rtol=1e-6)
     np.testing.assert_array_equal(doubled[::2], doubled[1::2])

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWar
 @pytest.fixture(autouse=True)
 def short_schedule(monkeypatch):
     """No check is about how well it fits, and together they fit some two hundred times."""
-    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 12)
+    monkeypatch.setattr(schedule, "LEAST_EPOCHS", 10)
     monkeypatch.setattr(schedule, "LEAST_STEPS", 1)
 
 

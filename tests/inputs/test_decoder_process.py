@@ -116,7 +116,7 @@ def test_any_thread_may_end_it(stub, monkeypatch):
 def test_memory_is_bounded():
     decoder = DecoderProcess(memory=1 << 30)
     try:
-        huge = saved(pixels=np.zeros((9000, 9000, 3), np.uint8))
+        huge = saved(pixels=np.zeros((9000, 9000, 3), np.uint8), compress_level=1)
         with pytest.raises(CostlyPictureError, match="it takes too much memory"):
             decoder.decode(huge, name="it", seconds=SECONDS)
         np.testing.assert_array_equal(decoder.decode(saved(), name="it", seconds=SECONDS), PIXELS)

@@ -158,7 +158,7 @@ def test_chains_of_rows_fitted_apart_are_those_fitted_together(vectors, vector_v
 @pytest.fixture
 def pictures():
     random = torch.Generator().manual_seed(0)
-    return torch.randint(0, 256, (100, 1, 8, 8), generator=random, dtype=torch.uint8)
+    return torch.randint(0, 256, (50, 1, 8, 8), generator=random, dtype=torch.uint8)
 
 
 @pytest.fixture

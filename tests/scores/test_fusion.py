@@ -1,5 +1,7 @@
 """Fusion: honest on inliers whatever their statistics look like, and in order on outliers."""
 
+import functools
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -34,6 +36,12 @@ def inliers(kind="correlated", count=1000, seed=0):
     return KINDS[kind](np.random.default_rng(seed), count)
 
 
+@functools.cache
+def fitted(depth, leading, kind="correlated"):
+    """A fusion of the 1,000 inliers of a kind, which many tests ask: made once."""
+    return Fusion(depth, leading).fit(inliers(kind))
+
+
 def rows(statistics, index):
     return {name: values[index] for name, values in statistics.items()}
 
@@ -42,7 +50,7 @@ def rows(statistics, index):
 @pytest.mark.parametrize("leading", [(), ("a", "b")])
 @pytest.mark.parametrize("kind", KINDS)
 def test_fresh_inliers_have_uniform_p_values(depth, leading, kind):
-    fusion = Fusion(depth, leading).fit(inliers(kind, 1000))
+    fusion = fitted(depth, leading, kind)
     p = np.exp(-fusion(inliers(kind, 1000, seed=1)))
     # Both samples count: the distance is that of a two-sample test, at a level of 0.1%. Mixtures of numbers
     # on a grid settle now on these, now on those of them, and the largest of such numbers has many ties.
@@ -67,8 +75,7 @@ def test_p_values_of_few_inliers_and_many_statistics_are_not_far_from_uniform(de
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 def test_scores_rise_without_ties_as_a_statistic_moves_away(depth, kind, sign):
-    known = inliers(kind)
-    fusion = Fusion(depth).fit(known)
+    known, fusion = inliers(kind), fitted(depth, (), kind)
     moved = {name: np.full(300, np.median(values)) for name, values in known.items()}
     moved["b"] = sign * np.abs(known["b"]).max() * np.geomspace(3, 1e290, 300)
     scores = fusion(moved)
@@ -79,16 +86,16 @@ def test_scores_rise_without_ties_as_a_statistic_moves_away(depth, kind, sign):
 
 @every_depth
 def test_further_in_two_statistics_is_further_than_in_one(depth):
-    fusion = Fusion(depth).fit(inliers("normal"))
+    fusion = fitted(depth, (), "normal")
     one, two = fusion({"a": [6.0, 6.0], "b": [0.0, 6.0], "c": [0.0, 0.0]})
     assert two > one
 
 
 @every_density
 def test_a_combination_is_seen_that_no_statistic_shows(depth):
-    known, fresh, odd = inliers(), inliers(seed=1), inliers(seed=2)
+    fresh, odd = inliers(seed=1), inliers(seed=2)
     odd["b"] = np.random.default_rng(3).permutation(odd["b"])
-    fusion = Fusion(depth).fit(known)
+    fusion = fitted(depth, ())
     assert auroc(fresh["b"], odd["b"]) == pytest.approx(0.5, abs=0.05)
     assert auroc(fusion(fresh), fusion(odd)) > 0.9
 
@@ -96,26 +103,25 @@ def test_a_combination_is_seen_that_no_statistic_shows(depth):
 def test_a_mixture_sees_the_gap_between_two_kinds():
     between = {"a": np.array([-2.0, 2.0, 0.0]), "b": np.array([0.0, 0.0, 2.0])}
     for depth, seen in (("gaussian", False), ("mixture", True)):
-        p = np.exp(-Fusion(depth).fit(inliers("two kinds"))(between))
+        p = np.exp(-fitted(depth, (), "two kinds")(between))
         assert (p < 0.02).all() == seen
 
 
 @every_depth
 def test_the_leading_statistic_counts_upwards(depth):
-    known = inliers("normal")
     ends = {"a": np.array([-2.5, 2.5]), "b": np.zeros(2), "c": np.zeros(2)}
-    plain, led = (Fusion(depth, leading).fit(known)(ends) for leading in ((), ("a",)))
+    plain, led = (fitted(depth, leading, "normal")(ends) for leading in ((), ("a",)))
     assert led[1] - led[0] > plain[1] - plain[0] + 1
     assert led[1] > led[0] + 1
     # Its far end keeps its order too.
     far = {"a": np.geomspace(10, 1e290, 99), "b": np.zeros(99), "c": np.zeros(99)}
-    assert (np.diff(Fusion(depth, ["a"]).fit(known)(far)) > 0).all()
+    assert (np.diff(fitted(depth, ("a",), "normal")(far)) > 0).all()
 
 
 @every_depth
 def test_units_and_the_order_of_names_do_not_matter(depth):
     known, asked = inliers(), inliers(seed=1, count=60)
-    expected = Fusion(depth, ["a"]).fit(known)(asked)
+    expected = fitted(depth, ("a",))(asked)
 
     def other(statistics):
         changed = {name: statistics[name] for name in reversed(statistics)}
@@ -129,7 +135,7 @@ def test_units_and_the_order_of_names_do_not_matter(depth):
 @every_depth
 def test_an_input_counts_for_itself_and_the_same_inliers_give_the_same_fusion(depth):
     known, asked = inliers(), inliers(seed=1, count=9)
-    fusion = Fusion(depth, ["a"]).fit(known)
+    fusion = fitted(depth, ("a",))
     together = fusion(asked)
     alone = np.concatenate([fusion(rows(asked, slice(n, n + 1))) for n in range(9)])
     np.testing.assert_allclose(alone, together, rtol=1e-10)
@@ -169,7 +175,7 @@ def test_degenerate_inliers_give_finite_scores_and_far_points_higher_ones(depth,
 
 @every_depth
 def test_it_survives_its_state(depth):
-    fusion, asked = Fusion(depth, ["c"]).fit(inliers()), inliers(seed=1)
+    fusion, asked = fitted(depth, ("c",)), inliers(seed=1)
     state = fusion.state()
     assert all(array.dtype == np.float64 for array in state.values())
     again = Fusion(depth, ["c"]).restore(dict(reversed(state.items())))
@@ -185,7 +191,7 @@ def test_names_may_hold_any_character():
 
 @every_density
 def test_a_foreign_state_is_refused(depth):
-    state = Fusion(depth).fit(inliers()).state()
+    state = fitted(depth, ()).state()
     other = next(name for name in DEPTHS if name != depth)
     for fusion, damaged in (
         (Fusion(depth), {}),
@@ -241,7 +247,7 @@ def test_a_sum_adds_up_the_leading_and_the_largest_of_the_others():
 
 @pytest.mark.parametrize("part", ["sums", "statistic/a/knots"])
 def test_a_sum_with_a_part_missing_is_refused(part):
-    state = Fusion(SUM, ["a"]).fit(inliers()).state()
+    state = fitted(SUM, ("a",)).state()
     with pytest.raises(DataError, match="fit again"):
         Fusion(SUM, ["a"]).restore({key: array for key, array in state.items() if not key.startswith(part)})
 

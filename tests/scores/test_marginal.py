@@ -117,6 +117,23 @@ def test_whatever_the_inliers_scores_are_finite_and_in_order(inliers, values):
     assert (np.diff(scores) >= 0).all()
 
 
+def test_the_first_value_beyond_the_last_knot_scores_no_less_than_it():
+    for seed in range(50):
+        marginal = Marginal.fit(np.random.default_rng(seed).normal(size=20 + 3 * seed))
+        for knot, end in ((marginal.knots[0], -np.inf), (marginal.knots[-1], np.inf)):
+            at, beyond = np.sign(end) * marginal([knot, np.nextafter(knot, end)])
+            assert beyond >= at
+
+
+@pytest.mark.parametrize("count", [7, 9, 12])
+def test_a_line_between_knots_that_are_far_apart_ends_no_higher_than_its_end(count):
+    inliers = np.append(
+        np.full(count, 1 / 32), [-2.33046344e16, -6.64525668e16, -2.33046344e16, -2.33046352e16]
+    )
+    inside, beyond = Marginal.fit(inliers)([0.0, 0.25])
+    assert inside <= beyond
+
+
 def test_it_survives_its_arrays():
     marginal = Marginal.fit(draw(LAWS["student"], 200))
     values = np.linspace(-50, 50, 99)

@@ -7,11 +7,10 @@ The false discovery rate is the expected share of normal inputs *among those fla
 from __future__ import annotations
 
 import math
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import false_discovery_control
 
 from dissensus.errors import DataError, SettingsError
 
@@ -45,7 +44,7 @@ def benjamini_hochberg(p_values: ArrayLike, fdr: float) -> Discoveries:
     >>> benjamini_hochberg([0.01, 0.02, 0.03, 0.5], fdr=0.05).flagged.tolist()
     [True, True, True, False]
     """
-    return _flag(p_values, fdr, "bh")
+    return _flag(p_values, fdr)
 
 
 def benjamini_yekutieli(p_values: ArrayLike, fdr: float) -> Discoveries:
@@ -57,7 +56,7 @@ def benjamini_yekutieli(p_values: ArrayLike, fdr: float) -> Discoveries:
     >>> benjamini_yekutieli([0.01, 0.02, 0.03, 0.5], fdr=0.05).flagged.tolist()
     [False, False, False, False]
     """
-    return _flag(p_values, fdr, "by")
+    return _flag(p_values, fdr, any_dependence=True)
 
 
 def least_calibration_size_for_fdr(fdr: float, tests: int, *, discoveries: int = 1) -> int:
@@ -85,16 +84,28 @@ def check_discoveries_possible(calibration_size: int, fdr: float) -> None:
         )
 
 
-def _flag(p_values: ArrayLike, fdr: float, method: Literal["bh", "by"]) -> Discoveries:
+def _flag(p_values: ArrayLike, fdr: float, *, any_dependence: bool = False) -> Discoveries:
     _check_rate(fdr)
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise DataError("p_values must be a list of numbers between 0 and 1; there is something else in it")
-    if p.size == 0:
-        return Discoveries(np.zeros(0, dtype=np.bool_), p)
-    adjusted = np.asarray(false_discovery_control(p, method=method), dtype=np.float64)
+    adjusted = _adjusted(p, any_dependence=any_dependence)
     # Conformal p-values are fractions that may meet the rate exactly, but for rounding.
     return Discoveries(adjusted <= fdr * (1 + 1e-12), adjusted)
+
+
+def _adjusted(p: NDArray[np.float64], *, any_dependence: bool) -> NDArray[np.float64]:
+    r""":math:`\min(1, \min_{j \ge k} p_{(j)} N/j)` for the k-th smallest; with Yekutieli's sum, if asked.
+
+    As `scipy.stats.false_discovery_control` has it, whose checks of a few numbers take ten times as long.
+    """
+    rank, order = np.arange(1, len(p) + 1), np.argsort(p)
+    scaled = p[order] * (len(p) / rank)
+    if any_dependence:
+        scaled *= np.sum(1 / rank)
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1].clip(0, 1)
+    return adjusted
 
 
 def _check_rate(fdr: float) -> None:

@@ -77,7 +77,11 @@ class Marginal:
     def __call__(self, values: ArrayLike) -> FloatArray:
         """Normal scores of values of any shape."""
         x = np.clip(np.asarray(values, dtype=np.float64), -FARTHEST, FARTHEST)
-        inside: FloatArray = np.interp(x, self.knots, self.scores)
+        # Between knots that are very far apart a line may round to more than the score of its own end.
+        next_knot = np.searchsorted(self.knots, x)
+        least = self.scores[np.maximum(next_knot - 1, 0)]
+        most = self.scores[np.minimum(next_knot, len(self.knots) - 1)]
+        inside: FloatArray = np.clip(np.interp(x, self.knots, self.scores), least, most)
         below = -self._beyond(self.knots[0] - x, -float(self.scores[0]), 0)
         above = self._beyond(x - self.knots[-1], float(self.scores[-1]), 1)
         return np.where(x < self.knots[0], below, np.where(x > self.knots[-1], above, inside))
@@ -93,7 +97,9 @@ class Marginal:
             log_excess = np.log(np.maximum(excess, 0.0))
         # log(1 + ξy/σ) by logarithms, for y/σ may be too large a number.
         log_p = log_ndtr(-border) - np.logaddexp(0.0, log_excess + np.log(shape) - np.log(scale)) / shape
-        return -np.asarray(ndtri_exp(log_p))
+        # Next to the border the way there and back may round to less than its score.
+        found: FloatArray = np.maximum(-np.asarray(ndtri_exp(log_p)), border)
+        return found
 
 
 def surprise(scores: FloatArray) -> FloatArray:
