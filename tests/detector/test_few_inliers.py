@@ -16,12 +16,16 @@ from dissensus.scores import SUM, Available, Fused
 
 @pytest.mark.parametrize("shape", [(5,), (8, 8, 1)])
 def test_the_number_of_inliers_decides_what_is_fused(shape):
-    images = image_statistic_names(shape) if len(shape) == 3 else ()
-    available = Available(tuple(OBSERVED), images)
+    pictured = len(shape) == 3
+    images = image_statistic_names(shape) if pictured else ()
+    available = Available(tuple(OBSERVED), (*images, "isolation") if pictured else ())
     few, enough = (Fused().settled(available, inliers=count) for count in (Fused.FEW - 1, Fused.FEW))
     assert (few.fusion.depth, enough.fusion.depth) == (SUM, "mixture")
-    assert few.statistics == (*Fused.FEW_LEADING, *images)
-    assert enough.statistics == (*Fused.PARTS, *images)
+    leading = Fused.FEW_LEADING if pictured else ("mixture-ll", "corrected-ll")
+    assert few.statistics == (*leading, *images)
+    assert few.fusion.leading == leading
+    assert enough.statistics == (*Fused.PARTS, *available.of_inputs)
+    assert enough.fusion.leading == (Fused.LEADING if pictured else ("corrected-ll",))
 
 
 def test_a_model_that_tells_less_is_fused_of_what_there_is():
@@ -39,7 +43,10 @@ def test_a_sum_comes_back_from_a_folder(fitted, inputs, kind, tmp_path):
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")
     np.testing.assert_array_equal(again.score_samples(inputs[kind]), gate.score_samples(inputs[kind]))
     card = (tmp_path / "gate/README.md").read_text("utf-8")
-    leading = {"rows": "nearest, isolation, gaussians and mean-ll", "pictures": "mixture-ll and corrected-ll"}
+    leading = {
+        "rows": "nearest, isolation, gaussians and mean-ll",
+        "pictures": "mixture-ll, corrected-ll and isolation",
+    }
     assert f"high values of {leading[kind]}" in card
     assert ("the most unusual, high or low, of code-length" in card) is (kind == "pictures")
 

@@ -113,8 +113,8 @@ def fit(
     neighbours: Annotated[
         bool,
         typer.Option(
-            help="Keep training rows in the gate, up to 20,000 as up to 64 numbers each, to measure how near "
-            "they are to a row; pictures are not kept."
+            help="Keep training inputs in the gate, up to 20,000 rows or 10,000 pictures as up to 64 numbers "
+            "each, to measure how near they are to an input."
         ),
     ] = True,
     embed: Annotated[
