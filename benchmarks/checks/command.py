@@ -16,10 +16,6 @@ def checks(
     ] = None,
     list_checks: Annotated[bool, typer.Option("--list", help="Only say which checks there are.")] = False,
     seeds: Annotated[str, typer.Option(help="Seeds, separated by commas, of checks that fit.")] = "0,1,2",
-    workers: Annotated[int, typer.Option(min=1, help="Processes at once, for tables.")] = 1,
-    tables: Annotated[
-        Path | None, typer.Option(help="Tables as NAME.npz with rows X and labels y. Default: data/tables.")
-    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="A little of everything, kept apart.")] = False,
     output: Annotated[
         Path | None, typer.Option(help="Where records go. Default: results/checks, or results/checks-quick.")
@@ -29,7 +25,7 @@ def checks(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
 ) -> None:
-    """Measure single properties: the demo, fusing, memory, streaming, tables, damaged files."""
+    """Measure single properties: the demo, fusing, memory, streaming, damaged files."""
     from rich.console import Console
 
     from benchmarks.checks.asked import Asked
@@ -49,9 +45,7 @@ def checks(
     where = output or RESULTS / ("checks-quick" if quick else "checks")
     check_folder(where)
     records = Records(where, quick=quick)
-    asked = Asked(tuple(parse_seeds(seeds)), workers, quick=quick)
-    if tables is not None:
-        asked = Asked(asked.seeds, workers, tables, quick=quick)
+    asked = Asked(tuple(parse_seeds(seeds)), quick=quick)
     names = find_names(only or [])
     if not table:
         for name in names:

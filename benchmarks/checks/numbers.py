@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.checks import fused, svhn_numbers, tables
+from benchmarks.checks import fused, svhn_numbers
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
@@ -54,10 +54,6 @@ def _demo_table(results: Path) -> str:
 
 def _fused(results: Path, tell: Callable[[list[Record], str], float], statistic: str) -> float:
     return tell(_read(results, "fused"), statistic)
-
-
-def _tables(results: Path, kind: str, score: str) -> float:
-    return tables.mean_auroc(_read(results, "tables"), kind, score)
 
 
 def _gpu(results: Path, outcome: str) -> float:
@@ -139,10 +135,6 @@ def _times_later(results: Path) -> float:
     return sure / usual
 
 
-def _sets(results: Path, kind: str) -> float:
-    return len({row["set"] for row in tables.of_kind(_read(results, "tables"), kind)})
-
-
 NUMBERS: Mapping[str, Number] = {
     "demo.seconds": lambda results: _read(results, "demo")[0].seconds["all"],
     "demo.fitting": lambda results: _read(results, "demo")[0].seconds["fitting"],
@@ -205,13 +197,6 @@ NUMBERS: Mapping[str, Number] = {
         for run in ("few", "all")
         for column in ("images", "input_megabytes", "peak_megabytes")
     },
-    **{
-        f"tables.{kind}.{name}": partial(_tables, kind=kind, score=name)
-        for kind in tables.KINDS
-        for name in ("fused", "neighbours")
-    },
-    "tables.sets": partial(_sets, kind="tables"),
-    "tables.all-sets": lambda results: sum(_sets(results, kind) for kind in tables.KINDS),
     **svhn_numbers.NUMBERS,
 }
 TABLES: Mapping[str, Table] = {

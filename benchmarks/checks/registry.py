@@ -22,7 +22,6 @@ CHECKS: Mapping[str, str] = {
     "memory": "memory of a large likelihood matrix",
     "proposals": "the paper's mixture of proposals beside each draw's own",
     "streaming": "time and memory to score a million images",
-    "tables": "the default detector on every table of a folder, beside neighbours",
     "shift": "what is seen of a shift, and what weights, adapted rates and margins do about it",
     "svhn": "why SVHN's test images raise more false alarms than its training images foretell",
     "fuzz": "mutated gates and inputs end in a clear error or a correct result",

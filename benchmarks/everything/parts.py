@@ -116,10 +116,6 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("checks --only memory", 8),  # its record is of four times the images
         Part("checks --only proposals", 6, "checks/proposals:*"),
         Part("checks --only streaming", 5, "checks/streaming:*"),
-        *(
-            Part(f"checks --only tables --seeds {n} --workers 2", 8, f"checks/tables:*@{n}")
-            for n in (0, 1, 2)
-        ),
         _tables(4, *_SIMPLE, options="--seeds 0,1,2"),
         *(
             _tables(minutes, name, options=f"--seeds {seed}")

@@ -11,10 +11,12 @@ from benchmarks.tables.ours import Ours
 from benchmarks.tables.simple import Forest, Lof, Mixture, Neighbour, Residual, Svm
 from dissensus.errors import SettingsError
 
-__all__ = ["BASE", "DETECTORS", "OURS", "TITLES", "find_detectors"]
+__all__ = ["BASE", "DETECTORS", "NEEDED", "OURS", "TITLES", "find_detectors"]
 
 BASE = "knn"
 """What ours are compared with."""
+NEEDED = ("detector", BASE)
+"""Tables show the sets that these were measured on, and whoever was measured on all of them."""
 
 OURS: Mapping[str, TableDetector] = MappingProxyType(
     {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.drawing import new_figure, quick_mark, save_figure
 from benchmarks.records import Records
-from benchmarks.tables.detectors import DETECTORS, OURS, TITLES
+from benchmarks.tables.detectors import DETECTORS, NEEDED, OURS, TITLES
 from benchmarks.tables.sets import KINDS
 from benchmarks.tables.summary import Mean, of_kind, rank_means, read_sets
 
@@ -23,7 +23,7 @@ INK, THEIRS, OWN = "#1c2733", "#2b6cb0", "#d9730d"
 
 def draw_ranks(records: Records) -> Path | None:
     """A panel a kind of set, the best detector on top; None where nothing is measured."""
-    by_set = read_sets(records, DETECTORS)
+    by_set = read_sets(records, DETECTORS, needed=NEEDED)
     found = {kind: means for kind in KINDS if (means := rank_means(by_set, kind))}
     if not found:
         return None
@@ -61,4 +61,4 @@ def _ranks(axes: Axes, means: Mapping[str, Mean]) -> None:
     axes.tick_params(labelsize=8.5, length=0)
     axes.spines["left"].set_visible(False)
     axes.grid(False, axis="y")
-    axes.set_xlabel("mean rank by AUROC, with 95% interval over sets", fontsize=8.5)
+    axes.set_xlabel("mean rank by AUROC (95% interval over sets)", fontsize=8.5)

@@ -24,6 +24,7 @@ __all__ = [
     "OnSet",
     "bootstrap",
     "differences",
+    "incomplete",
     "left_out",
     "lines",
     "mixed",
@@ -79,16 +80,22 @@ BySet = Mapping[str, Mapping[str, OnSet]]
 """Of each detector, each set."""
 
 
-def read_sets(records: Records, detectors: Iterable[str], *, prefix: str = "") -> dict[str, dict[str, OnSet]]:
-    """By detector and set, over the seeds that all detectors here have of it; sets without any are left out.
+Fits = Mapping[tuple[str, int | None], Record]
+"""The records of one detector, by set and seed."""
 
-    Groups of records are called ``prefix`` and the detector's name.
+
+def read_sets(
+    records: Records, detectors: Iterable[str], *, prefix: str = "", needed: Sequence[str] = ()
+) -> dict[str, dict[str, OnSet]]:
+    """By detector and set, over the seeds that the ``needed`` detectors have of it; other sets are left out.
+
+    A detector that lacks one of these sets or seeds is left out. Where none is needed, or none of those is
+    here, all are: then sets and seeds are those that all have. Groups of records are called ``prefix`` and
+    the detector's name.
     """
-    found: dict[str, dict[tuple[str, int | None], Record]] = {}
-    for name in detectors:
-        if own := {(record.name, record.seed): record for record in records.read(f"{prefix}{name}")}:
-            found[name] = own
-    shared = set.intersection(*(set(own) for own in found.values())) if found else set()
+    found = _found(records, detectors, prefix)
+    shared = _shared(found, needed)
+    found = {name: own for name, own in found.items() if shared <= set(own)}
     by_set: dict[str, list[int | None]] = defaultdict(list)
     for each, seed in sorted(shared, key=str):
         by_set[each].append(seed)
@@ -98,11 +105,20 @@ def read_sets(records: Records, detectors: Iterable[str], *, prefix: str = "") -
     }
 
 
-def left_out(records: Records, detectors: Iterable[str]) -> list[str]:
-    """Sets that some detectors here were measured on and others were not."""
-    own = [{record.name for record in records.read(name)} for name in detectors]
-    here = [sets for sets in own if sets]
-    return sorted(here[0].union(*here) - here[0].intersection(*here)) if here else []
+def left_out(records: Records, detectors: Iterable[str], *, needed: Sequence[str] = ()) -> list[str]:
+    """Sets that some detector here was measured on and one of the ``needed`` was not."""
+    found = _found(records, detectors)
+    shared = {each for each, _ in _shared(found, needed)}
+    return sorted({each for own in found.values() for each, _ in own} - shared)
+
+
+def incomplete(
+    records: Records, detectors: Iterable[str], *, prefix: str = "", needed: Sequence[str] = ()
+) -> list[str]:
+    """Detectors that lack a set or a seed which all of the ``needed`` were measured on."""
+    found = _found(records, detectors, prefix)
+    shared = _shared(found, needed)
+    return [name for name, own in found.items() if not shared <= set(own)]
 
 
 def mixed(records: Records, detectors: Iterable[str], *, prefix: str = "") -> list[str]:
@@ -153,6 +169,21 @@ def bootstrap(values: Sequence[float] | NDArray[np.float64], *, seed: int = 0) -
     drawn = numpy_stream(seed, "bootstrap").integers(0, len(own), (RESAMPLES, len(own)))
     low, high = np.quantile(own[drawn].mean(axis=1), [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Mean(float(own.mean()), float(low), float(high))
+
+
+def _found(records: Records, detectors: Iterable[str], prefix: str = "") -> dict[str, Fits]:
+    """Of each detector that has any."""
+    read = {
+        name: {(record.name, record.seed): record for record in records.read(f"{prefix}{name}")}
+        for name in detectors
+    }
+    return {name: own for name, own in read.items() if own}
+
+
+def _shared(found: Mapping[str, Fits], needed: Sequence[str]) -> set[tuple[str, int | None]]:
+    """Sets and seeds that the needed have, or all if none of the needed is here."""
+    chosen = [set(found[name]) for name in needed if name in found] or [set(own) for own in found.values()]
+    return set.intersection(*chosen) if chosen else set()
 
 
 def _on_set(records: Sequence[Record]) -> OnSet:

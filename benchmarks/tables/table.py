@@ -7,12 +7,31 @@ from collections.abc import Sequence
 from benchmarks.decimals import short
 from benchmarks.grids import Grid, quick_title
 from benchmarks.records import Records
-from benchmarks.tables.detectors import BASE, DETECTORS, OURS, TITLES
+from benchmarks.tables.detectors import BASE, DETECTORS, NEEDED, OURS, TITLES
 from benchmarks.tables.jobs import CONTAMINATED
+from benchmarks.tables.model import contributions
 from benchmarks.tables.sets import KINDS
-from benchmarks.tables.summary import BySet, Line, Mean, differences, left_out, lines, mixed, read_sets
+from benchmarks.tables.summary import (
+    BySet,
+    Line,
+    Mean,
+    differences,
+    incomplete,
+    left_out,
+    lines,
+    mixed,
+    read_sets,
+)
 
-__all__ = ["NOTE", "detector_lines", "difference_lines", "signed", "table_grids", "table_note"]
+__all__ = [
+    "NOTE",
+    "contribution_lines",
+    "detector_lines",
+    "difference_lines",
+    "signed",
+    "table_grids",
+    "table_note",
+]
 
 HEAD = ("", "AUROC", "average precision", "mean rank", "false alarms", "seconds", "errors")
 NOTE = (
@@ -27,7 +46,7 @@ NOTE = (
 
 def table_grids(records: Records) -> list[Grid]:
     """One table a kind of set, the differences to the neighbours, and the contaminated tables."""
-    by_set = read_sets(records, DETECTORS)
+    by_set = read_sets(records, DETECTORS, needed=NEEDED)
     grids = []
     for kind in KINDS:
         if found := lines(by_set, kind):
@@ -35,7 +54,10 @@ def table_grids(records: Records) -> list[Grid]:
     if compared := difference_lines(by_set):
         title = f"AUROC minus that of {TITLES[BASE]}, and the 95% bootstrap interval over sets"
         grids.append(Grid(quick_title(title, records.quick), ("", *KINDS, "all"), tuple(compared)))
-    dirty = read_sets(records, DETECTORS, prefix=CONTAMINATED)
+    if parts := contribution_lines(records):
+        title = "What each statistic adds to the sum, and disagreement beside likelihood"
+        grids.append(Grid(quick_title(title, records.quick), ("AUROC", *KINDS, "all"), tuple(parts)))
+    dirty = read_sets(records, DETECTORS, prefix=CONTAMINATED, needed=NEEDED)
     if found := lines(dirty):
         title = f"{_sets(dirty, 'tables')} tables fitted with 5 to 10% anomalies, {_fits(found)}"
         grids.append(_grid(title, found, records))
@@ -45,8 +67,13 @@ def table_grids(records: Records) -> list[Grid]:
 def table_note(records: Records) -> str:
     """What the tables mean, and what is wrong with the records."""
     said = [NOTE]
-    if missing := left_out(records, DETECTORS):
-        said.append(f"Not measured with all detectors yet, and left out: {', '.join(missing)}.")
+    if missing := left_out(records, DETECTORS, needed=NEEDED):
+        titles = " and ".join(TITLES[name] for name in NEEDED)
+        said.append(f"Not measured with {titles} yet, and left out: {', '.join(missing)}.")
+    for prefix, where in (("", "all of these sets and seeds"), (CONTAMINATED, "all contaminated tables")):
+        if few := incomplete(records, DETECTORS, prefix=prefix, needed=NEEDED):
+            titles = ", ".join(TITLES[name] for name in few)
+            said.append(f"Not measured on {where} yet, and not shown: {titles}.")
     older = [name for prefix in ("", CONTAMINATED) for name in mixed(records, DETECTORS, prefix=prefix)]
     if older:
         titles = ", ".join(dict.fromkeys(TITLES[name] for name in older))
@@ -78,6 +105,12 @@ def difference_lines(by_set: BySet) -> list[tuple[str, ...]]:
         if any(mean is not None for mean in means):
             found.append((TITLES[name], *map(signed, means)))
     return found
+
+
+def contribution_lines(records: Records) -> list[tuple[str, ...]]:
+    """What each statistic adds to the sum, and disagreement alone minus likelihood alone."""
+    by_kind = [contributions(records, kind) for kind in (*KINDS, None)]
+    return [(label, *(signed(found.get(label)) for found in by_kind)) for label in by_kind[-1]]
 
 
 def signed(mean: Mean | None) -> str:

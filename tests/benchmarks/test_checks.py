@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 from benchmarks.__main__ import app
-from benchmarks.checks import demo, fused, gpu, importance, proposals, streaming, tables
+from benchmarks.checks import demo, fused, gpu, importance, proposals, streaming
 from benchmarks.checks.asked import Asked
 from benchmarks.checks.registry import CHECKS, find_check, find_names
 from benchmarks.pieces import Found, Piece
@@ -20,23 +20,13 @@ def run(*arguments):
     return CliRunner().invoke(app, ["checks", *map(str, arguments)])
 
 
-@pytest.fixture
-def a_table(tmp_path):
-    folder = tmp_path / "tables"
-    folder.mkdir()
-    random = np.random.default_rng(0)
-    rows = np.concatenate([random.normal(size=(60, 2)), random.normal(size=(10, 2)) + 9])
-    np.savez(folder / "made-up.npz", X=rows, y=np.repeat([0, 1], [60, 10]))
-    return folder
-
-
 @pytest.mark.parametrize("name", CHECKS)
-def test_every_name_is_a_check(name, a_table):
+def test_every_name_is_a_check(name):
     check = find_check(name)
-    pieces = list(check.pieces(Asked(seeds=(0, 1), tables=a_table)))
+    pieces = list(check.pieces(Asked(seeds=(0, 1))))
     assert pieces
     assert {piece.group for piece in pieces} == {name}
-    quick = list(check.pieces(Asked(seeds=(0, 1), tables=a_table, quick=True)))
+    quick = list(check.pieces(Asked(seeds=(0, 1), quick=True)))
     assert len(quick) == len(pieces)
 
 
@@ -46,28 +36,6 @@ def test_names():
     with pytest.raises(SettingsError, match="no check 'x'; choose one of demo"):
         find_names(["x"])
     assert "streaming: time and memory" in run("--list").stdout
-
-
-def test_a_folder_without_tables_is_refused(tmp_path):
-    answer = run("--only", "tables", "--tables", tmp_path, "--output", tmp_path / "out")
-    assert answer.exit_code == 2
-    assert not (tmp_path / "out" / "tables.jsonl").exists()
-
-
-def test_a_table_is_fitted_beside_its_neighbours(a_table, monkeypatch):
-    monkeypatch.setattr(tables, "BayesianVAE", lambda **given: quick_detector(**given))
-    row = tables._fitted(a_table / "made-up.npz", 0)
-    assert (row["set"], row["rows"], row["columns"]) == ("made-up", 30, 2)
-    assert row["neighbours"] == 1.0
-    assert 0 <= row["fused"] <= 1
-    monkeypatch.setattr(tables, "BayesianVAE", lambda **_: None)
-    assert tables._fitted(a_table / "made-up.npz", 0)["error"].startswith("AttributeError")
-
-
-def quick_detector(**given):
-    from dissensus import BayesianVAE
-
-    return BayesianVAE(**given, epochs=2, draws=2, samples=1)
 
 
 def test_both_proposals_are_measured_on_the_same_draws(monkeypatch):
@@ -112,14 +80,6 @@ def test_means_are_over_seeds_and_sets():
     records = [Record("clothes", seed, {}, own, {}) for seed, own in enumerate((rows, again))]
     assert fused.mean_auroc(records, "kl") == pytest.approx(0.75)
     assert fused.worst_auroc(records, "kl") == pytest.approx(0.55)
-    sets = [
-        {"set": "a", "columns": 3, "fused": 0.5, "error": None},
-        {"set": "b", "columns": 4, "fused": None, "error": "an error"},
-        {"set": "c", "columns": 512, "fused": 0.9, "error": None},
-    ]
-    records = [Record("sets", 0, {}, sets, {})]
-    assert tables.mean_auroc(records, "tables", "fused") == 0.5
-    assert tables.mean_auroc(records, "embeddings", "fused") == 0.9
 
 
 def test_the_demo_in_words():

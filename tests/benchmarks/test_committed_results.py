@@ -10,6 +10,9 @@ from benchmarks.panel.tasks import all_rows
 from benchmarks.paper.figures import PRESET
 from benchmarks.paper.table import table_grids, table_rows
 from benchmarks.records import Records
+from benchmarks.tables.sets import KINDS
+from benchmarks.tables.table import HEAD
+from benchmarks.tables.table import table_grids as grids_of_tables
 
 RESULTS = Path(__file__).parents[2] / "results"
 MOST_BYTES, MOST_FILES = 10_000_000, 200
@@ -24,7 +27,7 @@ def test_it_is_little():
     assert len(files) <= MOST_FILES
 
 
-@pytest.mark.parametrize("benchmark", ["paper", "panel"])
+@pytest.mark.parametrize("benchmark", ["paper", "panel", "tables"])
 def test_it_says_what_it_was_measured_with(benchmark):
     for group, record in Records(RESULTS / benchmark).all():
         assert record.environment["commit"], (group, record.name)
@@ -50,3 +53,11 @@ def test_the_panel_s_tables_can_be_made():
     assert ablation_grids(records)
     (candidates,) = selection_grids(records)
     assert candidates.title.endswith("chosen: sghmc, fused")
+
+
+def test_the_tables_of_the_tables_are_those_of_the_records():
+    grids = grids_of_tables(Records(RESULTS / "tables"))
+    assert [grid.title.split(",")[0].split()[1] for grid in grids[: len(KINDS)]] == list(KINDS)
+    assert all(int(line[HEAD.index("errors")]) == 0 for grid in grids[: len(KINDS)] for line in grid.lines)
+    shown = (RESULTS / "tables" / "tables.md").read_text("utf-8")
+    assert all("| " + " | ".join(line) + " |" in shown for grid in grids for line in grid.lines)

@@ -24,7 +24,7 @@ def recorded(tmp_path):
     """Adds what a detector had on sets, in their order; None is an error, and a set has one seed or more."""
     records = Records(tmp_path / "records")
 
-    def add(detector, areas, *, columns=3, seeds=(0,), alarms=0.04, calibration=19):
+    def add(detector, areas, *, columns=3, seeds=(0,), alarms=0.04, calibration=19, about=None):
         for number, area in enumerate(areas):
             row = {"rows": 9, "columns": columns, "normal": 3, "strange": 1, "calibration": calibration}
             row |= {"error": "X: y"} if area is None else {"auroc": area, "average_precision": area}
@@ -32,7 +32,8 @@ def recorded(tmp_path):
             for seed in seeds:
                 name = f"{'set' if columns < 500 else 'embedding'}-{number}"
                 seconds = {} if area is None else {"all": 2.0, "fit": 1.5, "score": 0.5}
-                records.add(detector, Record(name, seed, {"detector": 1}, [row], seconds, environment={}))
+                made = Record(name, seed, {"detector": 1}, [row], seconds, about or {}, environment={})
+                records.add(detector, made)
         return records
 
     return add

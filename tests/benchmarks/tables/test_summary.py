@@ -9,10 +9,12 @@ from benchmarks.__main__ import app
 from benchmarks.records import Record
 from benchmarks.tables import command, jobs, numbers
 from benchmarks.tables.candidates import candidate_detectors
+from benchmarks.tables.detectors import DETECTORS
 from benchmarks.tables.figure import draw_ranks
+from benchmarks.tables.model import alone, contributions
 from benchmarks.tables.selection import choose_by_halves, selection_grids
-from benchmarks.tables.summary import bootstrap, differences, lines, mixed, rank_means, read_sets
-from benchmarks.tables.table import table_grids, table_note
+from benchmarks.tables.summary import bootstrap, differences, incomplete, lines, mixed, rank_means, read_sets
+from benchmarks.tables.table import contribution_lines, table_grids, table_note
 from dissensus.errors import SettingsError
 
 
@@ -44,6 +46,7 @@ def test_sets_that_one_detector_lacks_are_left_out(recorded):
     found = read_sets(records, ["knn", "lof"])
     assert {name: one.fits for name, one in found["lof"].items()} == {"set-0": 2, "set-1": 2}
     assert "and left out: set-2." in table_note(records)
+    assert "not shown" not in table_note(records)
     records = recorded("detector", [0.9], seeds=(1, 2))
     found = read_sets(records, ["knn", "lof", "detector"])
     assert {name: one.fits for name, one in found["lof"].items()} == {"set-0": 1}
@@ -52,6 +55,54 @@ def test_sets_that_one_detector_lacks_are_left_out(recorded):
     records.add("lof", Record("set-0", 0, {"detector": 2}, [row], {}, environment={}))
     assert mixed(records, ["knn", "lof"]) == ["lof"]
     assert "several settings, to be measured again: LOF." in table_note(records)
+
+
+def test_a_detector_that_lacks_sets_is_left_out_and_not_the_sets(recorded):
+    for name in ("detector", "knn"):
+        recorded(name, [0.8, 0.6], seeds=(0, 1))
+        recorded(f"contaminated-{name}", [0.8, 0.6])
+    recorded("ecod", [0.9], seeds=(0, 1))  # one of two sets
+    recorded("lof", [0.9, 0.9], seeds=(0,))  # one of two seeds
+    recorded("pca", [0.7, 0.7, 0.9], seeds=(0, 1))  # one set more
+    records = recorded("contaminated-one-class-svm", [0.9])
+    needed = ("detector", "knn")
+    assert incomplete(records, DETECTORS, needed=needed) == ["lof", "ecod"]
+    found = read_sets(records, DETECTORS, needed=needed)
+    assert set(found) == {"detector", "knn", "pca"}
+    assert all(list(sets) == ["set-0", "set-1"] for sets in found.values())
+    assert {one.fits for sets in found.values() for one in sets.values()} == {2}
+    tables, *_, dirty = table_grids(records)
+    assert tables.title == "2 tables, 4 fits of each detector"
+    assert {line[0] for line in tables.lines} == {"Detector()", "kNN (5th neighbour)", "PCA residual"}
+    assert len(dirty.lines) == 2
+    said = table_note(records)
+    assert "Not measured on all of these sets and seeds yet, and not shown: LOF, ECOD (PyOD)." in said
+    assert "Not measured on all contaminated tables yet, and not shown: one-class SVM." in said
+    assert "Not measured with Detector() and kNN (5th neighbour) yet, and left out: set-2." in said
+    # Where neither is here, sets are those of all: there is nothing else to go by.
+    assert list(read_sets(records, ["lof", "ecod"], needed=needed)["ecod"]) == ["set-0"]
+
+
+def test_what_a_statistic_adds_is_paired_over_sets(recorded):
+    def about(fused, without, likelihood):
+        alone = {"fused": fused, "mean-ll": likelihood, "nearest": 0.9, "kl": 0.5, "std": 0.6, "ess": 0.4}
+        return {"statistics": alone, "without": {"nearest": 0.5, "mean-ll": without}}
+
+    recorded("detector", [0.8], seeds=(0,), about=about(0.8, 0.7, 0.9))
+    recorded("detector", [0.8], seeds=(1,), about=about(0.8, 0.9, 0.9))
+    recorded("detector", [None, None], columns=512)  # a fit that ended in an error says nothing
+    records = recorded("detector", [0.9], columns=512, about=about(0.9, 0.8, 0.8))
+    assert len(contributions(records)) == 5
+    tables, embeddings = (contributions(records, kind) for kind in ("tables", "embeddings"))
+    label = "the sum with `mean-ll` minus without"
+    assert tables[label].value == pytest.approx(0.0)
+    assert embeddings[label] == pytest.approx((0.1, 0.1, 0.1))
+    assert contributions(records)[label].value == pytest.approx(0.05)  # sets count alike
+    assert tables["`kl` alone minus `mean-ll` alone"] == pytest.approx((-0.4, -0.4, -0.4))
+    assert alone(records, "mean-ll", "tables") == pytest.approx(0.9)
+    assert math.isnan(alone(records, "kl", "nothing"))
+    lines = dict(line[:2] for line in contribution_lines(records) if "nearest" in line[0])
+    assert lines == {"the sum with `nearest` minus without": "+.300 (+.300 to +.300)"}
 
 
 def test_alarms_that_few_rows_do_not_allow_do_not_count(recorded):
@@ -79,6 +130,7 @@ def some(recorded):
         recorded("lof", [0.7, 0.6], columns=columns)
         records = recorded("detector", [0.85, 0.65], columns=columns)
     recorded("contaminated-knn", [0.8])
+    recorded("contaminated-detector", [0.7])
     return records
 
 
@@ -108,6 +160,11 @@ def test_numbers_are_those_of_the_records_or_not_yet_measured(some, tmp_path):
     assert numbers.NUMBERS["embeddings.sets"](results) == 2
     assert math.isnan(numbers.NUMBERS["tables.bayesian-flow.rank"](results))
     assert "| kNN (5th neighbour) | .800 |" in numbers.TABLES["contaminated"](results)
+    assert numbers.NUMBERS["contaminated.detector.auroc"](results) == pytest.approx(0.7)
+    assert numbers.NUMBERS["contaminated.clean.auroc"](results) == pytest.approx(0.85)
+    assert numbers.NUMBERS["fits.detector"](results) == 4
+    line = "| 2 tables | .750 | .750 | +.000 (−.050 to +.050) |"
+    assert line in numbers.TABLES["beside"](results).splitlines()
     nothing = tmp_path / "nothing"
     assert all(math.isnan(number(nothing)) for number in numbers.NUMBERS.values())
     assert all("not measured yet | – |" in table(nothing) for table in numbers.TABLES.values())
