@@ -12,7 +12,16 @@ import torch
 from scipy import stats
 
 from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
-from dissensus.models import MAF, NSF, GenerativeModel, LatentModel, PlainScorer, RealNVP, build_vae
+from dissensus.models import (
+    MAF,
+    NSF,
+    GenerativeModel,
+    LatentModel,
+    PlainScorer,
+    RealNVP,
+    Sequences,
+    build_vae,
+)
 from dissensus.posterior import SGHMC, SamplingSettings, sample_posterior
 
 from .models import LinearGaussian, Tokens, random_draws
@@ -41,6 +50,7 @@ MODELS = {
     "coupling flow": (lambda: RealNVP((5,), hidden=(8,)), WALKS),
     "linear-Gaussian": (lambda: LinearGaussian(5), ROWS),
     "tokens": (Tokens, SEQUENCES),
+    "sequences": (lambda: Sequences(6, 5, latent_size=2, embedding=4, hidden=8), SEQUENCES),
 }
 
 

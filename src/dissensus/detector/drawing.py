@@ -16,7 +16,14 @@ from dissensus.detector.learnt import Drawn
 from dissensus.detector.measuring import OnProgress, available_statistics, measure, needs_one_a_call
 from dissensus.detector.plan import Plan
 from dissensus.detector.statistic import settled_score
-from dissensus.inputs import Preprocessor, embed_inputs, fit_embedded, fit_preprocessor
+from dissensus.inputs import (
+    Preprocessor,
+    TextPreprocessor,
+    Vocabulary,
+    embed_inputs,
+    fit_embedded,
+    fit_preprocessor,
+)
 from dissensus.inputs.tables import Table
 from dissensus.likelihood import check_proposal
 from dissensus.models.inputs import to_tensor
@@ -66,6 +73,15 @@ class Fitted:
 def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
     """Return what prepares a choice of rows; inputs are embedded here, once for all choices."""
     random = partial(numpy_stream, plan.seed, "surroundings")  # chooses the rows that are kept
+    if isinstance(plan.embed, Vocabulary):
+        texts = TextPreprocessor(plan.embed)
+        array = texts.read(inputs).array
+        symbols = to_tensor(plan.embed(array))
+
+        def prepare_texts(rows: Rows, _keep: bool, _stacklevel: int | None) -> PreparedRows:
+            return PreparedRows(texts, array, rows, {name: symbols[index] for name, index in rows.items()})
+
+        return prepare_texts
     if plan.embed is not None:
         embedded = embed_inputs(inputs, plan.embed, resize=plan.resize)
 

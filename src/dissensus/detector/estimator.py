@@ -24,12 +24,14 @@ from dissensus.detector.posterior import Posterior
 from dissensus.detector.sampling import check_posterior, sampling_settings, settled
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
 from dissensus.detector.statistic import Statistic
+from dissensus.inputs import Vocabulary
 from dissensus.likelihood import Proposal
 from dissensus.models import (
     AUTO,
     GenerativeModel,
     Model,
     Recommended,
+    Sequences,
     build_model,
     check_model,
     recommended_for,
@@ -242,11 +244,17 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
 
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
-        return build_model(self.model, shape, clip=clip, generator=torch_stream(seed, "architecture"))
+        return build_model(self._asked(), shape, clip=clip, generator=torch_stream(seed, "architecture"))
 
     def _recommended(self, *, rows: bool) -> Recommended:
         """What the model recommends, for rows or else for pictures."""
-        return recommended_for(self.model, rows=rows)
+        return recommended_for(self._asked(), rows=rows)
+
+    def _asked(self) -> Model:
+        """The model, where a name leaves open what only a vocabulary says."""
+        if isinstance(self.embed, Vocabulary) and self.model in (AUTO, "sequences"):
+            return Sequences(self.embed.length, len(self.embed.symbols) + 1)
+        return self.model
 
     # ---- keeping what was learnt
 

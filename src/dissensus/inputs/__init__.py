@@ -12,9 +12,11 @@ from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
 from dissensus.inputs.embedded import EmbeddedPreprocessor, embed_inputs, fit_embedded
 from dissensus.inputs.embedders import (
+    DIVISIONS,
     EMBEDDERS,
     Embedder,
     OwnEmbedders,
+    Vocabulary,
     check_embedder,
     embedder_from_config,
 )
@@ -56,11 +58,14 @@ from dissensus.inputs.surroundings import SURROUNDINGS
 from dissensus.inputs.svhn import read_svhn
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, TableStream, is_table
+from dissensus.inputs.text_lines import read_lines
+from dissensus.inputs.texts import TextPreprocessor
 from dissensus.inputs.validation import MINIMAL_SIDE, check_images
 from dissensus.inputs.without_model import image_statistic_names, image_statistics
 
 __all__ = [
     "DATASET_NAMES",
+    "DIVISIONS",
     "EMBEDDERS",
     "FRACTIONS",
     "MADE_UP",
@@ -86,6 +91,8 @@ __all__ = [
     "TableEncoder",
     "TableFile",
     "TableStream",
+    "TextPreprocessor",
+    "Vocabulary",
     "are_pictures",
     "blurred",
     "check_embedder",
@@ -122,6 +129,7 @@ __all__ = [
     "read_cifar10",
     "read_idx",
     "read_image",
+    "read_lines",
     "read_svhn",
     "remoteness",
     "restore_preprocessor",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
 from dissensus.inputs.embedded import restore_embedded
-from dissensus.inputs.embedders import Embedder
+from dissensus.inputs.embedders import Embedder, Vocabulary
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
@@ -20,6 +20,7 @@ from dissensus.inputs.standardiser import Standardiser
 from dissensus.inputs.surroundings import Surroundings, is_wide
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import Table
+from dissensus.inputs.texts import TextPreprocessor
 from dissensus.inputs.textures import texture_size
 
 __all__ = ["fit_preprocessor", "restore_preprocessor"]
@@ -76,6 +77,10 @@ def restore_preprocessor(
     ``embed`` is the embedder that the gate names, if any. What no fit could have left is an ArtifactError.
     """
     pictured = len(shape) == 3
+    if isinstance(embed, Vocabulary):
+        if shape != (embed.length,):
+            raise ArtifactError("its vocabulary is not that of its model: save it anew")
+        return _as_described(TextPreprocessor(embed), config)
     if pictured == bool({"mean", "scale"} & set(arrays)):
         raise ArtifactError("its scales belong to another kind of input: save it anew")
     described = config["table"]
@@ -99,7 +104,11 @@ def restore_preprocessor(
             found = RowPreprocessor(own_scale, table, resize, kept)
         else:
             found = restore_embedded(config, arrays, embed, own_scale, resize=resize)
-    # What else they say, or say otherwise, would not be done.
+    return _as_described(found, config)
+
+
+def _as_described(found: Preprocessor, config: Mapping[str, Any]) -> Preprocessor:
+    """What else a gate says, or says otherwise, would not be done."""
     own = found.config()
     different = [part for part in own if config[part] != own[part]]
     if different:

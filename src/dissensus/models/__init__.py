@@ -1,4 +1,4 @@
-"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, and what a number is under a VAE."""
+"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, sequences, and what a number is."""
 
 from dissensus.models.contract import (
     GenerativeModel,
@@ -29,6 +29,7 @@ from dissensus.models.observation import (
     observation_to_config,
 )
 from dissensus.models.registry import AUTO, MODELS, model_name
+from dissensus.models.sequences import Sequences
 from dissensus.models.vae import (
     OBSERVED,
     PAPER_TRAINING,
@@ -78,6 +79,7 @@ __all__ = [
     "RealNVP",
     "Recommended",
     "Scorer",
+    "Sequences",
     "architecture_config",
     "build_model",
     "build_vae",

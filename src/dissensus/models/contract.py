@@ -221,6 +221,8 @@ class LatentModel(GenerativeModel):
     """A generative model with a latent space: p(x|θ) = ∫ p(x|z, θ) N(z; 0, I) dz."""
 
     latent_size: int
+    in_turn: ClassVar[bool] = False
+    """Whether the places of an input are drawn one after the other: :meth:`outputs` then needs an input."""
 
     @abstractmethod
     def encode(self, x: Tensor) -> tuple[Tensor, Tensor]:
@@ -241,6 +243,23 @@ class LatentModel(GenerativeModel):
     def features(self, x: Tensor) -> Tensor:
         """The means (N, Z) of q(z|x)."""
         return self.encode(x)[0].float()
+
+    def drawn(self, z: Tensor, seed: int) -> Tensor:
+        """Inputs (N, *S) drawn from p(x|z), each by the same noise: a function of its own z and the seed."""
+        own = torch.Generator(device=z.device)
+        return torch.cat([self.sample(point, own.manual_seed(seed)) for point in z.split(1)])  # type: ignore[no-untyped-call]
+
+    def outputs(self, z: Tensor, x: Tensor | None) -> Tensor | None:  # noqa: ARG002
+        """What the distributions of the places given z are told by (N, ...), differentiable in z.
+
+        Where they are drawn in turn, ``x`` holds inputs drawn at z, and each place is given those before it.
+        None: :meth:`information` has no formula here, and draws are compared by their :meth:`log_prob`.
+        """
+        return None
+
+    def information(self, outputs: Tensor) -> Tensor:
+        """What each place tells of which draw made it, summed over places: M draws' outputs → (N,) nats."""
+        raise NotImplementedError(f"{type(self).__name__} has outputs() and no information()")
 
 
 class PlainScorer:

@@ -18,6 +18,7 @@ _HOMES = {
     "maf": "flow:MAF",
     "nsf": "flow:NSF",
     "realnvp": "flow:RealNVP",
+    "sequences": "sequences:Sequences",
     "flow": "flow:MAF",  # the one to begin with; a gate calls it by its own name
 }
 MODELS: Mapping[str, type[GenerativeModel]] = Homes("dissensus.models", _HOMES)

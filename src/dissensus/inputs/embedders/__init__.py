@@ -9,11 +9,14 @@ from dissensus.inputs.embedders.registry import (
     embedder_from_config,
     embedder_to_config,
 )
+from dissensus.inputs.embedders.vocabulary import DIVISIONS, Vocabulary
 
 __all__ = [
+    "DIVISIONS",
     "EMBEDDERS",
     "Embedder",
     "OwnEmbedders",
+    "Vocabulary",
     "check_embedder",
     "embedder",
     "embedder_from_config",

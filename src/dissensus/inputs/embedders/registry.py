@@ -27,6 +27,7 @@ __all__ = [
 ONNX = "onnx"
 _HOMES = {
     ONNX: "onnx:OnnxEmbedder",
+    "vocabulary": "vocabulary:Vocabulary",
 }
 EMBEDDERS: Mapping[str, type[Embedder]] = Homes("dissensus.inputs.embedders", _HOMES)
 """Every embedder in this package, by name."""
@@ -100,6 +101,8 @@ def _of_text(text: str) -> Embedder:
     """By the name of an embedder of the package, or by the path of a file."""
     if text.lower().endswith(".onnx"):
         return EMBEDDERS[ONNX](text)  # type: ignore[call-arg]
+    if text == "vocabulary":
+        raise SettingsError("embed='vocabulary' knows no symbols: pass an object, Vocabulary.of(texts)")
     if text in EMBEDDERS and text != ONNX:
         return EMBEDDERS[text]()
     if is_own_name(text):

@@ -47,6 +47,13 @@ class ObservationModel(ABC):
     def sample(self, parameters: Tensor, generator: torch.Generator) -> Tensor:
         """One draw x ~ p(x | parameters): (B, *S). ``generator`` lives on the parameters' device."""
 
+    def information(self, parameters: Tensor) -> Tensor | None:  # noqa: ARG002
+        """What x_d tells of which of M draws made it, in nats, of their parameters (M, B, Q, *S): (B, *S).
+
+        None where there is no formula for it; see :mod:`dissensus.models.information`.
+        """
+        return None
+
     @final
     def log_prob(self, x: Tensor, parameters: Tensor) -> Tensor:
         """log p(x | parameters) = Σ_d log p(x_d | parameters_d): (B,) in float64.

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
+from dissensus.models.information import information_of_logits
 from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["Bernoulli"]
@@ -59,3 +60,7 @@ class Bernoulli(ObservationModel):
         p = self.mean(parameters)
         uniform = torch.rand(p.shape, generator=generator, device=p.device, dtype=p.dtype)
         return (uniform < p).to(p.dtype)
+
+    def information(self, parameters: Tensor) -> Tensor:
+        """Exact: (M, B, 1, *S) → (B, *S)."""
+        return information_of_logits(parameters[:, :, 0])

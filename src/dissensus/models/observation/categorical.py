@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from dissensus.errors import SettingsError
+from dissensus.models.information import information_of_categories
 from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["Categorical"]
@@ -65,6 +66,10 @@ class Categorical(ObservationModel):
         """By the Gumbel-max trick, values k/(L−1): (B, *S)."""
         waiting = torch.empty_like(parameters).exponential_(generator=generator)
         return (parameters - waiting.log()).argmax(1).to(parameters.dtype) / (self.levels - 1)
+
+    def information(self, parameters: Tensor) -> Tensor:
+        """Exact: (M, B, L, *S) → (B, *S)."""
+        return information_of_categories(parameters.log_softmax(2).movedim(2, -1))
 
 
 def _log_total(parameters: Tensor) -> Tensor:

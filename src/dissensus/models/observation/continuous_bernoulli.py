@@ -8,6 +8,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
+from dissensus.models.information import information_of_moments
 from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["ContinuousBernoulli"]
@@ -86,6 +87,11 @@ class ContinuousBernoulli(ObservationModel):
         a = logits.abs().clamp(min=1e-6)  # uniform at l = 0, to the same precision
         below_half = torch.log1p(u * torch.expm1(-a)) / -a  # a draw at −a; mirrored for positive l
         return torch.where(logits > 0, 1 - below_half, below_half).clamp(0, 1)
+
+    def information(self, parameters: Tensor) -> Tensor:
+        """By the moments, as if each were normal: (M, B, 1, *S) → (B, *S)."""
+        logits = parameters[:, :, 0]
+        return information_of_moments(self.mean(parameters.flatten(0, 1)).view_as(logits), _variance(logits))
 
 
 def _variance(logits: Tensor) -> Tensor:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
+from dissensus.models.information import information_of_moments
 from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["DiscretisedLogistic"]
@@ -86,6 +87,12 @@ class DiscretisedLogistic(ObservationModel):
         u = torch.rand(mu.shape, generator=generator, device=mu.device, dtype=mu.dtype)
         x = mu + torch.logit(u, eps=1e-7) / inverse_s
         return (x * (self.levels - 1)).round().clamp(0, self.levels - 1) / (self.levels - 1)
+
+    def information(self, parameters: Tensor) -> Tensor:
+        """By the moments of the logistic, as if each were normal: (M, B, 2, *S) → (B, *S)."""
+        mu, inverse_s = self._location_and_inverse_scale(parameters.flatten(0, 1))
+        mean = mu.view(parameters.shape[:2] + mu.shape[1:])
+        return information_of_moments(mean, (math.pi**2 / 3) / inverse_s.square().view_as(mean))
 
     @staticmethod
     def _location_and_inverse_scale(parameters: Tensor) -> tuple[Tensor, Tensor]:

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
+from dissensus.models.information import information_of_moments
 from dissensus.models.observation.base import ObservationModel
 
 __all__ = ["Gaussian"]
@@ -77,6 +78,15 @@ class Gaussian(ObservationModel):
         sigma = self.scale if self.scale is not None else self._learned_scale(parameters)
         return mean + sigma * torch.randn(
             mean.shape, generator=generator, device=mean.device, dtype=mean.dtype
+        )
+
+    def information(self, parameters: Tensor) -> Tensor:
+        """As if the mixture were normal too: (M, B, Q, *S) → (B, *S)."""
+        mean = parameters[:, :, 0]
+        if self.scale is not None:
+            return information_of_moments(mean, torch.full_like(mean, self.scale**2))
+        return information_of_moments(
+            mean, self._learned_scale(parameters.flatten(0, 1)).square().view_as(mean)
         )
 
     def _learned_scale(self, parameters: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
@@ -16,6 +15,7 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel, OwnObservations
+from dissensus.models.vae.checks import check_networks
 from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
@@ -89,9 +89,7 @@ class VAE(LatentModel):
             raise SettingsError(f"latent_size={latent_size}: give at least 1.")
         if clip is not None and not clip > 0:
             raise SettingsError(f"clip={clip}: give a number above 0, or None for no clipping.")
-        _refuse_batch_dependence(encoder, "encoder")
-        _refuse_batch_dependence(decoder, "decoder")
-        self._dry_run()
+        check_networks(self)
 
     @property
     def explained_by(self) -> Literal["terms", "occlusion"]:
@@ -187,6 +185,23 @@ class VAE(LatentModel):
         output: Tensor = self.decoder(z)
         return output.reshape(z.shape[0], self.observation.parameters_per_dimension, *self.input_shape)
 
+    def drawn(self, z: Tensor, seed: int) -> Tensor:
+        """Inputs (N, *S) drawn from p(x|z), each by the same noise."""
+        own = torch.Generator(device=z.device)
+        each = self.decode(z).split(1)  # type: ignore[no-untyped-call]
+        return torch.cat([self.observation.sample(one, own.manual_seed(seed)) for one in each])
+
+    def outputs(self, z: Tensor, x: Tensor | None) -> Tensor | None:  # noqa: ARG002
+        """The observation model's parameters (N, Q, *S), if it says what they tell of a draw."""
+        known = type(self.observation).information is not ObservationModel.information
+        return self.decode(z) if known else None
+
+    def information(self, outputs: Tensor) -> Tensor:
+        """What each dimension tells of the draw, summed: (M, N, Q, *S) → (N,)."""
+        found = self.observation.information(outputs)
+        assert found is not None
+        return found.flatten(1).sum(1)
+
     def elbo(self, x: Tensor, noise: Tensor) -> Tensor:
         r"""The evidence lower bound with one z = mean + σ·noise: x (B, *S), noise (B, Z) → (B,) float64.
 
@@ -234,67 +249,3 @@ class VAE(LatentModel):
     def forward(self, x: Tensor, noise: Tensor) -> Tensor:
         """The same as :meth:`elbo`."""
         return self.elbo(x, noise)
-
-    @torch.no_grad()
-    def _dry_run(self) -> None:
-        """Run zeros through both networks, two rows and then three, and check what comes out."""
-        if any(parameter.is_meta for parameter in self.parameters()):
-            return  # there is nothing to run
-        two, three = (self._outputs_on_zeros(rows) for rows in (2, 3))
-        for output, longer in zip(two, three, strict=True):
-            if not torch.allclose(output, longer[:2], rtol=1e-3, atol=1e-4):
-                raise SettingsError(
-                    "encoder or decoder: the same row gave different outputs in a batch of two and of three; "
-                    "remove what is random or mixes rows, or an input has no score of its own."
-                )
-
-    def _outputs_on_zeros(self, rows: int) -> list[Tensor]:
-        """The encoder's one or two outputs and the decoder's, refused if their shapes cannot be used."""
-        like = next(self.parameters(), torch.empty(0))
-        Z, Q = self.latent_size, self.observation.parameters_per_dimension
-        x = torch.zeros(rows, *self.input_shape, dtype=like.dtype, device=like.device)
-        code = _run("encoder", self.encoder, x)
-        parts = list(code) if isinstance(code, tuple | list) else [code]
-        shapes = [_shape(part) for part in parts]
-        if shapes not in ([(rows, 2 * Z)], [(rows, Z), (rows, Z)]):
-            raise SettingsError(
-                f"encoder: for inputs {tuple(x.shape)} and latent_size={Z} expected (mean, log_std) of shape "
-                f"{(rows, Z)} each, or one tensor {(rows, 2 * Z)}; got {' and '.join(map(str, shapes))}."
-            )
-        z = torch.zeros(rows, Z, dtype=like.dtype, device=like.device)
-        output = _run("decoder", self.decoder, z)
-        per_row = Q * math.prod(self.input_shape)
-        if not isinstance(output, Tensor) or output.shape[:1] != (rows,) or output[0].numel() != per_row:
-            raise SettingsError(
-                f"decoder: for latents {tuple(z.shape)} expected {(rows, Q, *self.input_shape)} or any shape "
-                f"with {per_row} numbers a row ({Q} for each input dimension, as observation "
-                f"{self.observation.name!r} needs); got {_shape(output)}."
-            )
-        return [*parts, output]
-
-
-def _shape(output: object) -> tuple[int, ...] | str:
-    return tuple(output.shape) if isinstance(output, Tensor) else type(output).__name__
-
-
-def _run(role: str, module: nn.Module, argument: Tensor) -> Any:
-    try:
-        return module(argument)
-    except (RuntimeError, ValueError, IndexError) as error:
-        shape = tuple(argument.shape)
-        raise SettingsError(f"{role}: cannot take a tensor of shape {shape}: {error}") from error
-
-
-def _refuse_batch_dependence(module: nn.Module, role: str) -> None:
-    for name, layer in module.named_modules():
-        where = f"{role}: {type(layer).__name__} at {name or 'the top'!r}"
-        if isinstance(layer, nn.modules.batchnorm._BatchNorm):
-            raise SettingsError(
-                f"{where} cannot be used, because its running statistics belong to no single weight draw; "
-                "use GroupNorm or no normalisation."
-            )
-        if isinstance(layer, nn.modules.dropout._DropoutNd):
-            raise SettingsError(
-                f"{where} cannot be used, because the same input must always give the same score; remove it, "
-                "the posterior over weights already regularises."
-            )

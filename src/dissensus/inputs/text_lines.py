@@ -1,0 +1,24 @@
+"""Texts from a file, one a line."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+from dissensus.errors import DataError
+
+__all__ = ["read_lines"]
+
+
+def read_lines(path: str | Path) -> list[str]:
+    """The lines of a text file in UTF-8, also one packed by gzip (``.gz``), without those that are empty."""
+    path = Path(path)
+    try:
+        data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        lines = [line.strip() for line in data.decode("utf-8").splitlines()]
+    except (OSError, EOFError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read as lines of text ({error})") from error
+    found = [line for line in lines if line]
+    if not found:
+        raise DataError(f"{path} holds no lines of text")
+    return found
