@@ -211,8 +211,8 @@ def score_points(
         seed=seed,
         device=training.device,
     )
-    qz = aggregated_posterior(z.numpy(), means, log_stds, neighbours=settings.neighbours)
-    return dict(zip(SCORES, (*both, annulus(z.numpy()), qz), strict=True))
+    qz = aggregated_posterior(z, means, log_stds, neighbours=settings.neighbours).numpy()
+    return dict(zip(SCORES, (*both, annulus(z).numpy(), qz), strict=True))
 
 
 def proxy_scores(

@@ -29,12 +29,14 @@ from dissensus.decisions import (
 from dissensus.detector.attributes import FittedAttributes
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.inputs import scoring_batches
+from dissensus.detector.latent_space import latent_space
 from dissensus.detector.measuring import OnProgress, every_statistic, likelihoods, scores_of
 from dissensus.detector.settings import find_device
 from dissensus.detector.streaming import decide_stream
 from dissensus.errors import DataError
 from dissensus.explain import Explanation
 from dissensus.inputs import Prepared, open_stream
+from dissensus.latent import LatentSpace
 from dissensus.likelihood import LogLikelihoods
 from dissensus.models.inputs import to_tensor
 from dissensus.outputs import Row
@@ -150,6 +152,17 @@ class Asking(FittedAttributes):
             confidence=confidence,
             seed=stream_seed(self.seed_, "drift"),
         )
+
+    @property
+    def latent(self) -> LatentSpace:
+        """The latent space: codes, decodings, and how much the draws disagree about a point, by gradient."""
+        check_is_fitted(self)
+        device = find_device(self.device)
+        known = getattr(self, "_latent", None)
+        if known is None or known[0] is not self.learnt_ or known[1].device != device:
+            known = self._latent = (self.learnt_, latent_space(self.learnt_, device))
+        space: LatentSpace = known[1]
+        return space
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""

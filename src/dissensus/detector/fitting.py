@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.detector.drawing import SAMPLING, Fitted, draw, preparing
+from dissensus.detector.latent_space import codes_of_fit
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress, every_statistic
 from dissensus.detector.parts import part_fractions
@@ -90,6 +91,7 @@ def _calibrated(fitted: Fitted, plan: Plan, on_progress: OnProgress | None) -> L
             seed=plan.seed,
             device=plan.device,
         ),
+        codes=codes_of_fit(drawn, prepared, plan.device, keep=plan.neighbours),
     )
     calibration = every_statistic(
         found,

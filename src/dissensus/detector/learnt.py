@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
+from dissensus.latent import LatentCodes
 from dissensus.likelihood import Proposal
 from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws
@@ -61,6 +62,8 @@ class Learnt(Drawn):
     """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
     left_out: LeftOut | None = None
     """None: every input was taken for normal."""
+    codes: LatentCodes | None = None
+    """Where inputs lie in the latent space; None where there is no such space, or none to be asked."""
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

@@ -28,6 +28,7 @@ from dissensus.detector.trust import (
 from dissensus.errors import ArtifactError
 from dissensus.explain import Examples, first_codes
 from dissensus.inputs import Preprocessor, embedder_from_config, restore_preprocessor
+from dissensus.latent import LatentCodes
 from dissensus.likelihood import several_in_a_chain
 from dissensus.models import (
     GenerativeModel,
@@ -60,6 +61,8 @@ def to_artifact(detector: Detector) -> Artifact:
     arrays |= {f"statistics/{name}": values for name, values in learnt.calibration.items()}
     if len(learnt.examples.inputs):
         arrays |= {"examples/inputs": learnt.examples.inputs, "examples/codes": learnt.examples.codes}
+    if learnt.codes is not None:
+        arrays |= learnt.codes.arrays()
     arrays |= learnt.preprocessor.arrays()
     config = {
         "kind": type(detector).__name__,
@@ -146,6 +149,7 @@ def restored(
             rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
             noise_floor=float(config["noise_floor"]),
             left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
+            codes=LatentCodes.restore(arrays, getattr(model, "latent_size", 0)),
         )
     )
     return detector

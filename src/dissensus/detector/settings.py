@@ -11,8 +11,9 @@ from sklearn.utils import check_random_state
 
 from dissensus.detector.sampling import check_sampler
 from dissensus.errors import SettingsError
-from dissensus.inputs import check_embedder
+from dissensus.inputs import Vocabulary, check_embedder
 from dissensus.likelihood import check_proposal
+from dissensus.models import AUTO
 from dissensus.seeding import stream_seed
 
 if TYPE_CHECKING:
@@ -40,11 +41,22 @@ def check_settings(detector: Detector) -> None:
     if not isinstance(neighbours, bool):
         raise SettingsError(f"neighbours must be True or False, got {neighbours!r}")
     check_embedder(detector.embed)
+    _check_vocabulary(detector)
     check_sampler(detector)
     rate: object = detector.false_alarm_rate
     if not isinstance(rate, Real) or not 0 < float(rate) < 1:
         raise SettingsError(f"false_alarm_rate must lie between 0 and 1, got {rate!r}")
     find_device(detector.device)
+
+
+def _check_vocabulary(detector: Detector) -> None:
+    """Refuses models to which symbols would be numbers."""
+    model = getattr(detector, "model", type(detector).__name__)
+    if isinstance(detector.embed, Vocabulary) and isinstance(model, str) and model not in (AUTO, "sequences"):
+        raise SettingsError(
+            f"model={model!r} takes no symbols of a vocabulary: leave model out, or pass Sequences or "
+            "a model of sequences of your own"
+        )
 
 
 def check_contamination(share: object) -> None:

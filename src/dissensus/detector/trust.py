@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from dissensus.detector.settings import check_contamination
 from dissensus.errors import ArtifactError
+from dissensus.latent import LATENT_CODES
 from dissensus.likelihood import Proposal
 from dissensus.models import MODELS, GenerativeModel, shapes_of
 from dissensus.posterior import WeightDraws
@@ -114,7 +115,7 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
 
 def check_arrays(names: Collection[str], preprocessor: Collection[str]) -> None:
     """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
-    known = {*preprocessor, "examples/inputs", "examples/codes"}
+    known = {*preprocessor, "examples/inputs", "examples/codes", *LATENT_CODES}
     for name in sorted(names):
         if name not in known and not name.startswith(("score/", "statistics/")):
             raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save it anew")

@@ -2,7 +2,20 @@
 
 from dissensus.latent.aggregated_posterior import aggregated_posterior
 from dissensus.latent.annulus import annulus
+from dissensus.latent.codes import LATENT_CODES, LatentCodes
 from dissensus.latent.disagreement import expected_disagreement
 from dissensus.latent.mixture import mixture_samples
+from dissensus.latent.one_space import shared_space
+from dissensus.latent.space import Form, LatentSpace
 
-__all__ = ["aggregated_posterior", "annulus", "expected_disagreement", "mixture_samples"]
+__all__ = [
+    "LATENT_CODES",
+    "Form",
+    "LatentCodes",
+    "LatentSpace",
+    "aggregated_posterior",
+    "annulus",
+    "expected_disagreement",
+    "mixture_samples",
+    "shared_space",
+]

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Literal, Self
 import torch
 from torch import Tensor
 
-from dissensus.errors import SettingsError
+from dissensus.errors import DataError, SettingsError
 from dissensus.models.contract import Inferred, LatentModel, Observed, Recommended
 from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models.information import information_of_categories
@@ -187,8 +187,10 @@ class Sequences(LatentModel):
         """At z = μ_z, always the symbol that is the most probable one."""
         return self._written(inferred[0], None)
 
-    def outputs(self, z: Tensor, x: Tensor) -> Tensor:
+    def outputs(self, z: Tensor, x: Tensor | None) -> Tensor:
         """Log-probabilities of the symbols (N, L, V), given those of x before; behind the end only an end."""
+        if x is None:
+            raise DataError("symbols are given those before them: pass the sequences that are meant")
         x = self.read(x)
         ended = torch.full((self.symbols,), NEVER, device=z.device)
         ended[END] = 0.0
@@ -231,7 +233,7 @@ class Sequences(LatentModel):
         before = torch.cat([first, x[:, :-1]], dim=1)
         if forget is not None:
             before = self.decoder.forgotten(before, forget)
-        told, _ = self.decoder(z, before, self.decoder.begin(z))
+        told: Tensor = self.decoder(z, before, self.decoder.begin(z))[0]
         return told
 
     def _written(self, z: Tensor, uniform: Tensor | None) -> Tensor:

@@ -45,7 +45,8 @@ class SequenceDecoder(nn.Module):
 
     def begin(self, z: Tensor) -> Tensor:
         """The state before the first step, (1, B, H)."""
-        return self.start(z).tanh()[None]
+        state: Tensor = self.start(z).tanh()
+        return state[None]
 
     def forward(self, z: Tensor, before: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the next symbol after each of ``before`` (B, T), (B, T, V), and the state."""

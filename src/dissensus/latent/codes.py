@@ -1,0 +1,91 @@
+"""Where inputs lie in the latent space: codes of training inputs, and of inputs that the fit did not see."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.errors import ArtifactError
+from dissensus.models import LatentModel
+from dissensus.posterior import WeightDraws, load_draw
+from dissensus.seeding import numpy_stream
+from dissensus.tiles import filled, slices
+from dissensus.torch_threads import torch_threads
+
+__all__ = ["LATENT_CODES", "LatentCodes", "encodings"]
+
+MOST_TRAINING, MOST_HELD_OUT = 5000, 1000
+TILE = 64
+LATENT_CODES = ("latent/means", "latent/log-stds", "latent/held-out")
+"""The names of their arrays in a saved gate."""
+
+
+@dataclass(frozen=True)
+class LatentCodes:
+    """Encodings by the encoder of the draws that share the space."""
+
+    means: NDArray[np.float32]
+    """(N, Z), of at most 5,000 training inputs; none where no training inputs are to be kept."""
+    log_stds: NDArray[np.float32]
+    """(N, Z)"""
+    held_out: NDArray[np.float32]
+    """Means (n, Z) of at most 1,000 calibration inputs."""
+
+    @classmethod
+    def measure(
+        cls,
+        model: LatentModel,
+        draws: WeightDraws,
+        training: Tensor,
+        held_out: Tensor,
+        *,
+        seed: int,
+        device: torch.device,
+    ) -> LatentCodes:
+        """Of inputs (N, *S) and (n, *S) as the model reads them, or of a random choice if there are many."""
+        parts = []
+        for name, data, most in (("train", training, MOST_TRAINING), ("held out", held_out, MOST_HELD_OUT)):
+            chosen = np.sort(numpy_stream(seed, "latent codes", name).permutation(len(data))[:most])
+            parts.append(encodings(model, draws, data[torch.from_numpy(chosen)], device))
+        (means, log_stds), (others, _) = ((a.numpy(), b.numpy()) for a, b in parts)
+        return cls(means, log_stds, others)
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As they are saved."""
+        return dict(zip(LATENT_CODES, (self.means, self.log_stds, self.held_out), strict=True))
+
+    @classmethod
+    def restore(cls, arrays: Mapping[str, NDArray[Any]], size: int) -> LatentCodes | None:
+        """The inverse of :meth:`arrays`, for Z = ``size``; None where there are none."""
+        if not any(name in arrays for name in LATENT_CODES):
+            return None
+        found = [arrays.get(name, np.empty(0)) for name in LATENT_CODES]
+        means, log_stds, held_out = found
+        sound = all(a.ndim == 2 and a.shape[1] == size and a.dtype == np.float32 for a in found)
+        if not (sound and len(means) == len(log_stds) and len(held_out)):
+            raise ArtifactError("its codes are not those of its latent space: save it anew")
+        if not all(np.isfinite(a).all() for a in found):
+            raise ArtifactError("its codes hold what is no number: save it anew")
+        return cls(means, log_stds, held_out)
+
+
+def encodings(
+    model: LatentModel, draws: WeightDraws, data: Tensor, device: torch.device
+) -> tuple[Tensor, Tensor]:
+    """Means and log σ, two of (N, Z), by the last of the draws, whose encoder has seen the most."""
+    own = copy.deepcopy(model).to(device)
+    load_draw(own, draws, len(draws) - 1)
+    means, log_stds = (torch.empty(len(data), model.latent_size) for _ in range(2))
+    with torch.inference_mode(), torch_threads(1):
+        for rows in slices(slice(0, len(data)), TILE):
+            found = own.encode(own.read(filled(data[rows], TILE).to(device)))
+            for kept, part in zip((means, log_stds), found, strict=True):
+                kept[rows] = part[: rows.stop - rows.start].cpu().float()
+    return means, log_stds
