@@ -58,6 +58,7 @@ def latent_space(learnt: Learnt, device: torch.device) -> LatentSpace:
         codes=learnt.codes,
         seed=learnt.seed,
         device=device,
+        one_a_call=learnt.one_a_call,
         read=partial(_read, learnt.preprocessor),
         shown=partial(_shown, learnt.preprocessor),
     )

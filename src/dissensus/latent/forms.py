@@ -87,6 +87,7 @@ class Expectation:
     samples: int = 16
     seed: int = 0
     score: DisagreementOf = ess_disagreement
+    one_a_call: bool = False
 
     def __call__(self, z: Tensor) -> Tensor:
         """(T, Z) → (T,)"""
@@ -98,6 +99,7 @@ class Expectation:
             samples=self.samples,
             seed=self.seed,
             device=z.device,
+            one_a_call=self.one_a_call,
         )
         each = torch.from_numpy(self.score(matrix.values)).to(z.device).view(len(drawn), len(z))
         value = each.mean(0)

@@ -27,6 +27,7 @@ __all__ = ["Form", "LatentSpace"]
 
 Form: TypeAlias = Literal["information", "expectation"]
 NEIGHBOURS = 100
+EXPECTED_TILE = 8  # points at once, each of which becomes L inputs
 PROPOSED, MOST_TRIES = 256, 64  # points of the prior at once, and how often before giving up
 
 
@@ -49,6 +50,7 @@ class LatentSpace:
         chain: int | None = None,
         seed: int = 0,
         device: torch.device | str = "cpu",
+        one_a_call: bool = False,
         read: Callable[[Any], Tensor] | None = None,
         shown: Callable[[Tensor], Any] | None = None,
     ) -> None:
@@ -56,6 +58,8 @@ class LatentSpace:
         self.model, self.draws = model, draws.select(shared.draws)
         self.chain, self.words, self.size = shared.chain, shared.words, int(model.latent_size)
         self.codes, self.seed, self.device = codes, seed, torch.device(device)
+        self.one_a_call = one_a_call
+        """Where networks round a point by its place among others, so that one is asked at a time."""
         self._read, self._shown = read, shown
         self._models = models_of(model, self.draws, self.device)
         self._held_out: dict[str, NDArray[np.float64]] = {}
@@ -160,10 +164,18 @@ class LatentSpace:
                 raise SettingsError(f"{name} must be a whole number of at least 1, got {count!r}")
         if form == "information":
             own = {} if inputs is None else {"inputs": inputs}
-            return Information(self._models, seed=self.seed, **own), self.model.observed_tile(self.device)
-        return Expectation(
-            self.model, self.draws, self._models, inputs=inputs or 32, samples=samples, seed=self.seed
-        ), 8
+            tile = 1 if self.one_a_call else self.model.observed_tile(self.device)
+            return Information(self._models, seed=self.seed, **own), tile
+        expectation = Expectation(
+            self.model,
+            self.draws,
+            self._models,
+            inputs=inputs or 32,
+            samples=samples,
+            seed=self.seed,
+            one_a_call=self.one_a_call,
+        )
+        return expectation, 1 if self.one_a_call else EXPECTED_TILE
 
     def _codes(self) -> LatentCodes:
         if self.codes is None:
