@@ -6,6 +6,7 @@ from benchmarks.checks.command import checks
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
 from benchmarks.guarantees.command import guarantees
+from benchmarks.latent.command import latent
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
 from benchmarks.service.command import service
@@ -27,6 +28,7 @@ app.command("paper")(paper)
 app.command("panel")(panel)
 app.command("guarantees")(guarantees)
 app.command("tables")(tables)
+app.command("latent")(latent)
 app.command("speed")(speed)
 app.command("service")(service)
 app.command("checks")(checks)

@@ -1,0 +1,1 @@
+"""Latent spaces for designers: which points decode to what is valid, and search that keeps to them."""

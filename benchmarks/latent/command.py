@@ -1,0 +1,64 @@
+"""The command ``python -m benchmarks latent``: arguments in, calls out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from benchmarks.options import Device, Form, Output, Seeds, Show, Table
+
+__all__ = ["latent"]
+
+PARTS = ("expressions", "molecules", "acquire", "timing")
+
+
+def latent(
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help=f"One of {', '.join(PARTS)}; may be repeated. Default: expressions."),
+    ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            help="Where the texts are: a file of lines for expressions, the wheel molsets for molecules."
+        ),
+    ] = None,
+    seeds: Seeds = "0,1,2",
+    device: Device = "auto",
+    quick: Annotated[bool, typer.Option("--quick", help="Little of everything, kept apart.")] = False,
+    output: Output = None,
+    table: Table = False,
+    form: Show = Form.terminal,
+    again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
+) -> None:
+    """Latent spaces: which points decode to what is valid, search with the gate, which inputs to acquire.
+
+    The paper's own benchmark of latent points is `python -m benchmarks paper --latent`.
+    """
+    from rich.console import Console
+
+    from benchmarks.latent.table import LATENT_NOTE, latent_grids
+    from benchmarks.options import open_records, show_tables
+    from benchmarks.pieces import measure_missing
+    from benchmarks.seeds import parse_seeds
+
+    chosen = only or ["expressions"]
+    if unknown := set(chosen) - set(PARTS):
+        raise typer.BadParameter(f"--only {min(unknown)}: choose of {', '.join(PARTS)}")
+    records = open_records("latent", output, quick=quick)
+    if not table:
+        log, numbers = Console(stderr=True, highlight=False), parse_seeds(seeds)
+        for name in chosen:
+            pieces = _pieces(name, numbers, data, device, quick)
+            measure_missing(records, pieces, log, again=again)
+    show_tables(
+        latent_grids(records), LATENT_NOTE, records, Console(highlight=False), form=form, file="latent.md"
+    )
+
+
+def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list:  # type: ignore[type-arg]
+    from benchmarks.latent.pieces import language_pieces
+
+    return language_pieces(name, seeds, data=data, device=device, quick=quick)

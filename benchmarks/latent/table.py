@@ -1,0 +1,57 @@
+"""The tables of latent spaces, from records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from benchmarks.grids import Grid, mean_and_spread, quick_title
+from benchmarks.latent.validity import SCORES
+from benchmarks.records import Record, Records
+
+__all__ = ["LATENT_NOTE", "latent_grids"]
+
+LATENT_NOTE = (
+    "AUROC of invalid against valid decodings, higher is better; mean and spread over seeds. Kinds of points "
+    "that decode to one sort alone have none. Search: the distance is log(1 + MSE), lower is better."
+)
+LANGUAGES = ("expressions", "molecules")
+
+
+def latent_grids(records: Records) -> list[Grid]:
+    """Validity and search of each language, and what was acquired."""
+    grids = []
+    for name in LANGUAGES:
+        found = records.read(name)
+        if found:
+            grids.append(_validity(name, found, records.quick))
+        if any(record.about["search"] for record in found):
+            grids.append(_search(name, found, records.quick))
+    return grids
+
+
+def _validity(name: str, found: Sequence[Record], quick: bool) -> Grid:
+    kinds = list(dict.fromkeys(row["points"] for record in found for row in record.rows))
+    columns = ("valid", *SCORES, "valid where agreed")
+    lines = []
+    for kind in kinds:
+        rows = [row for record in found for row in record.rows if row["points"] == kind]
+        lines.append((kind, *(_words([row[column] for row in rows]) for column in columns)))
+    return Grid(quick_title(f"Valid decodings: {name}", quick), ("points", *columns), tuple(lines))
+
+
+def _search(name: str, found: Sequence[Record], quick: bool) -> Grid:
+    columns = ("known best", "best", "tenth", "valid", "evaluated")
+    arms: dict[str, list[dict[str, Any]]] = {}
+    for record in found:
+        for each in record.about["search"]:
+            arms.setdefault(each["arm"], []).append(each)
+    lines = tuple(
+        (arm, *(_words([each[column] for each in rows]) for column in columns)) for arm, rows in arms.items()
+    )
+    return Grid(quick_title(f"Search: {name}", quick), ("arm", *columns), lines)
+
+
+def _words(values: Sequence[float | None]) -> str:
+    known = [value for value in values if value is not None]
+    return mean_and_spread(known) if known else "–"
