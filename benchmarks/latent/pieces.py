@@ -13,12 +13,14 @@ from benchmarks.latent.search import SearchSizes, search
 from benchmarks.latent.validity import LatentSizes, fitted_gate, measure_validity
 from benchmarks.pieces import Found, Piece
 
-__all__ = ["LEFT_OUT", "language_pieces"]
+__all__ = ["LEFT_OUT", "POSTERIORS", "language_pieces"]
 
 LEFT_OUT = 0.35
 """The share of texts, the nearest to the target, that no fit and no search is shown."""
-QUICK = LatentSizes(training=600, epochs=4, draws=3, points=60, expected=20, inputs=2, samples=2)
-QUICK_SEARCH = SearchSizes(rounds=2, proposals=4, known=40, candidates=100, steps=4)
+POSTERIORS = {"shared-encoder": True, "one-chain": False}
+"""Whether the chains share an encoder; else there is one."""
+QUICK = LatentSizes(training=300, epochs=3, draws=4, chains=2, points=24, expected=8, inputs=2, samples=2)
+QUICK_SEARCH = SearchSizes(rounds=1, proposals=2, known=20, candidates=30, steps=2)
 
 
 def language_pieces(
@@ -36,10 +38,14 @@ def language_pieces(
         "left_out": LEFT_OUT if language.distance else None,
     }
 
-    def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
-        return lambda say: _measure(language, sizes, own_search, data, device, seed, say)
+    def measured(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
+        return lambda say: _measure(language, sizes, own_search, data, shared, device, seed, say)
 
-    return [Piece(name, "sghmc", settings, measured(seed), seed) for seed in seeds]
+    return [
+        Piece(name, posterior, settings | {"shared": shared}, measured(shared, seed), seed)
+        for seed in seeds
+        for posterior, shared in POSTERIORS.items()
+    ]
 
 
 def _measure(
@@ -47,6 +53,7 @@ def _measure(
     sizes: LatentSizes,
     own_search: SearchSizes,
     data: Path | None,
+    shared: bool,
     device: str,
     seed: int,
     say: Callable[[str], None],
@@ -54,7 +61,7 @@ def _measure(
     texts = _shown(language, language.read(data))
     say("fitting")
     started = perf_counter()
-    gate = fitted_gate(language, texts, sizes, seed=seed, device=device)
+    gate = fitted_gate(language, texts, sizes, shared=shared, seed=seed, device=device)
     fitted = perf_counter()
     rows = measure_validity(gate, language, sizes, seed=seed, say=say)
     asked = perf_counter()

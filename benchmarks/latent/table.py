@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from benchmarks.grids import Grid, mean_and_spread, quick_title
+from benchmarks.latent.pieces import POSTERIORS
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
@@ -22,11 +23,13 @@ def latent_grids(records: Records) -> list[Grid]:
     """Validity and search of each language, and what was acquired."""
     grids = []
     for name in LANGUAGES:
-        found = records.read(name)
-        if found:
-            grids.append(_validity(name, found, records.quick))
-        if any(record.about["search"] for record in found):
-            grids.append(_search(name, found, records.quick))
+        for posterior in POSTERIORS:
+            found = [record for record in records.read(name) if record.name == posterior]
+            title = f"{name}, {posterior.replace('-', ' ')}"
+            if found:
+                grids.append(_validity(title, found, records.quick))
+            if any(record.about["search"] for record in found):
+                grids.append(_search(title, found, records.quick))
     return grids
 
 

@@ -17,6 +17,7 @@ from dissensus import Detector
 from dissensus.inputs import Vocabulary
 from dissensus.latent import LatentSpace
 from dissensus.models import Sequences
+from dissensus.posterior import SGHMC, SamplingSettings
 from dissensus.seeding import numpy_stream, torch_stream
 
 __all__ = ["SCORES", "LatentSizes", "fitted_gate", "measure_validity", "points_of", "scores_of"]
@@ -34,7 +35,7 @@ class LatentSizes:
     training: int | None = None
     """None: as many texts as the language wants."""
     epochs: int | None = None
-    draws: int = 10
+    draws: int = 8
     points: int = 600
     """Of each kind."""
     expected: int = 200
@@ -44,12 +45,27 @@ class LatentSizes:
     kl_weight: float = 0.05
     forgetting: float = 0.3
     batch_size: int = 128
+    chains: int = 4
+    """Of those that share an encoder; each runs two thirds of the epochs."""
+
+    def posterior(self, epochs: int, *, shared: bool) -> SamplingSettings:
+        """SGHMC, whose last epochs give the draws."""
+        chains = self.chains if shared else 1
+        epochs, each = (2 * epochs // 3 if shared else epochs), self.draws // chains
+        return SamplingSettings.variant_1(
+            SGHMC(),
+            epochs=epochs,
+            burn_in=epochs + 1 - each,
+            chains=chains,
+            batch_size=self.batch_size,
+            shared_inference=shared,
+        )
 
 
 def fitted_gate(
-    language: Language, texts: Sequence[str], sizes: LatentSizes, *, seed: int, device: str
+    language: Language, texts: Sequence[str], sizes: LatentSizes, *, shared: bool, seed: int, device: str
 ) -> Detector:
-    """A gate of one chain, fitted on a random choice of the texts."""
+    """A gate of one chain, or of several that share its encoder, fitted on a random choice of the texts."""
     count = min(sizes.training or language.training, len(texts))
     chosen = numpy_stream(seed, "latent", language.name).permutation(len(texts))[:count]
     own = [texts[place] for place in chosen]
@@ -65,10 +81,9 @@ def fitted_gate(
     gate = Detector(
         model=model,
         embed=vocabulary,
-        chains=1,
+        posterior=sizes.posterior(sizes.epochs or language.epochs, shared=shared),
+        chains=sizes.chains if shared else 1,
         draws=sizes.draws,
-        epochs=sizes.epochs or language.epochs,
-        batch_size=sizes.batch_size,
         statistic="mean-ll",
         samples=sizes.samples,
         examples=0,

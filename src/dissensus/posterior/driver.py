@@ -14,6 +14,7 @@ from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.engines import engine_for
 from dissensus.posterior.run import OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
+from dissensus.posterior.shared_inference import FixedInference, joined_by_inference
 from dissensus.posterior.steady_memory import steady_memory
 from dissensus.torch_threads import torch_threads
 
@@ -33,9 +34,35 @@ def sample_posterior(
     """Runs ``settings.chains`` chains on ``data`` and returns their draws.
 
     ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``model``
-    gives the architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every
-    epoch, and the same call made again goes on where it stopped, to the same bits.
+    gives the architecture and is left as it is. With ``settings.shared_inference`` the first chain is run
+    before the others, which infer by what it has learnt. With ``checkpoint``, a folder, the run is saved
+    after every epoch, and the same call made again goes on where it stopped, to the same bits.
     """
+    if settings.shared_inference and settings.chains > 1 and model.inference:
+        alone = settings.with_(chains=1, shared_inference=False)
+        rest = settings.with_(
+            chains=settings.chains - 1, first_chain=settings.first_chain + 1, shared_inference=False
+        )
+        folder = None if checkpoint is None else Path(checkpoint)
+        first = sample_posterior(
+            model,
+            data,
+            alone,
+            seed=seed,
+            held_out=held_out,
+            checkpoint=folder and folder / "first",
+            on_epoch=on_epoch,
+        )
+        others = sample_posterior(
+            FixedInference(model, first),
+            data,
+            rest,
+            seed=seed,
+            held_out=held_out,
+            checkpoint=folder and folder / "others",
+            on_epoch=on_epoch,
+        )
+        return joined_by_inference(first, others, model)
     run = PosteriorRun(
         model, data, settings, seed=seed, held_out=held_out, checkpoint=checkpoint, on_epoch=on_epoch
     )

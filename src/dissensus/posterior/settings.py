@@ -54,6 +54,9 @@ class SamplingSettings:
     """The number of the first chain. Chains of equal numbers are equal to the bit, whichever run makes them;
     :func:`dissensus.posterior.join_draws` makes one of the draws of several runs."""
 
+    shared_inference: bool = False
+    """Whether all chains infer by what the first has learnt, an encoder: they then share one latent space."""
+
     def __post_init__(self) -> None:
         for name in ("epochs", "burn_in", "thinning", "chains", "batch_size"):
             value = getattr(self, name)
@@ -71,6 +74,11 @@ class SamplingSettings:
             value = getattr(self, name)
             if not isinstance(value, int) or value < 0:
                 raise SettingsError(f"{name} must be a whole number of at least 0, got {value!r}")
+        if self.shared_inference and self.inference is None:
+            raise SettingsError(
+                "shared_inference=True keeps what infers of the first chain, and inference=None draws it: "
+                "give an optimiser such as Adam"
+            )
         if self.burn_in > self.epochs:
             raise SettingsError(
                 f"burn_in={self.burn_in} leaves no draw of epochs={self.epochs}: lower it or run longer"
@@ -160,6 +168,8 @@ class SamplingSettings:
         for name in ("fitted_draws", "adaptation_steps"):
             if described[name] is None:  # no part of what a chain of draws depends on
                 del described[name]
+        if not self.shared_inference:
+            del described["shared_inference"]
         return described
 
     @classmethod
