@@ -19,7 +19,7 @@ LEFT_OUT = 0.35
 """The share of texts, the nearest to the target, that no fit and no search is shown."""
 POSTERIORS = {"shared-encoder": True, "one-chain": False}
 """Whether the chains share an encoder; else there is one."""
-QUICK = LatentSizes(training=300, epochs=3, draws=4, chains=2, points=24, expected=8, inputs=2, samples=2)
+QUICK = LatentSizes(training=300, epochs=6, draws=4, chains=2, points=24, expected=8, inputs=2, samples=2)
 QUICK_SEARCH = SearchSizes(rounds=1, proposals=2, known=20, candidates=30, steps=2)
 
 

@@ -20,6 +20,7 @@ from benchmarks.latent.languages import Language
 from dissensus import Detector
 from dissensus.latent import LatentSpace
 from dissensus.seeding import numpy_stream, torch_stream
+from dissensus.torch_threads import torch_threads
 
 __all__ = ["SearchSizes", "search"]
 
@@ -78,7 +79,8 @@ def search(
         turn = len(found.best)
         say(f"{'gate' if gated else 'plain'}: round {turn + 1}, {len(found.valid)} evaluated")
         generator = torch_stream(seed, "search", turn)
-        proposals = _proposals(space, found, sizes, limit, generator)
+        with torch_threads(1):  # matrices are small
+            proposals = _proposals(space, found, sizes, limit, generator)
         for z, text in zip(proposals, space.decode(proposals), strict=True):
             if text in found.seen or len(found.valid) == sizes.rounds * sizes.proposals:
                 continue
