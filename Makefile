@@ -43,7 +43,7 @@ INTEGRATIONS := .venv-integrations
 $(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
 	@test -x $(INTEGRATIONS)/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e '.[hub,mlflow,pyod]' pytest
+		-e '.[hub,latent,mlflow,pyod]' pytest
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps pytorch-ood
 	@touch $@
 

@@ -22,6 +22,7 @@ except ImportError as error:
 
 __all__ = ["DisagreementPenalty", "constraint", "feasible_starts", "keep", "penalized"]
 
+TOLERATED = 1e-3  # of the limit
 CANDIDATES, MOST_TRIES = 256, 40  # starts are chosen among so many points at once, at most so often
 
 
@@ -53,7 +54,10 @@ def constraint(space: LatentSpace, limit: float) -> tuple[Any, bool]:
     limit = _checked(limit)
 
     def margin(x: Tensor) -> Tensor:
-        return 1 - space.disagreement(x) / limit
+        found: Tensor = 1 - space.disagreement(x) / limit
+        # The optimiser ends on the limit to six digits, and would be refused for the seventh.
+        nearly = (found < 0) & (found > -TOLERATED)
+        return found - torch.where(nearly, found, torch.zeros_like(found)).detach()
 
     return margin, True
 
