@@ -1,7 +1,7 @@
 """Search among expressions by Bayesian optimisation in a latent space, without leaving what it knows.
 
 Which expression is most like sin(x)·x + 2? A model of random expressions is fitted, a Gaussian process
-Which expression is most like sin(x)·x + 2? A model of random expressions is fitted, a Gaussian process
+learns how far each is from the target, and BoTorch proposes points z. Three ways keep it to where draws of
 the model agree about what z decodes to: a penalty, a filter of what is proposed, and a constraint.
 
     pip install 'dissensus[latent]'

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from benchmarks.options import Device, Form, Output, Seeds, Show, Table
+
+if TYPE_CHECKING:
+    from benchmarks.pieces import Piece
 
 __all__ = ["latent"]
 
@@ -58,7 +61,11 @@ def latent(
     )
 
 
-def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list:  # type: ignore[type-arg]
-    from benchmarks.latent.pieces import language_pieces
+def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list[Piece]:
+    from benchmarks.latent.pieces import acquire_pieces, language_pieces, timing_pieces
 
+    if name == "acquire":
+        return acquire_pieces(seeds, device=device, quick=quick)
+    if name == "timing":
+        return timing_pieces(device=device, quick=quick)
     return language_pieces(name, seeds, data=data, device=device, quick=quick)

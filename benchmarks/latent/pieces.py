@@ -7,13 +7,17 @@ from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
 
+from benchmarks.devices import gpu_name
 from benchmarks.diagnostics import run_diagnostics
+from benchmarks.latent.acquire import AcquireSizes, measure_acquisition
 from benchmarks.latent.languages import LANGUAGES, Language
 from benchmarks.latent.search import SearchSizes, search
+from benchmarks.latent.timing import measure_timing
 from benchmarks.latent.validity import LatentSizes, fitted_gate, measure_validity
 from benchmarks.pieces import Found, Piece
+from dissensus.detector.settings import find_device
 
-__all__ = ["LEFT_OUT", "POSTERIORS", "language_pieces"]
+__all__ = ["LEFT_OUT", "POSTERIORS", "acquire_pieces", "language_pieces", "timing_pieces"]
 
 LEFT_OUT = 0.35
 """The share of texts, the nearest to the target, that no fit and no search is shown."""
@@ -82,3 +86,29 @@ def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:
         return texts
     ordered = sorted(texts, key=language.distance)
     return sorted(ordered[int(LEFT_OUT * len(ordered)) :])
+
+
+def acquire_pieces(seeds: Sequence[int], *, device: str, quick: bool) -> list[Piece]:
+    """A record a seed: held-out likelihood by size, for each way to choose images."""
+    sizes = AcquireSizes((40, 60), 120, 40, 2, 2) if quick else AcquireSizes()
+
+    def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
+        return lambda say: Found(measure_acquisition(sizes, seed=seed, device=device, say=say))
+
+    return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed) for seed in seeds]
+
+
+def timing_pieces(*, device: str, quick: bool) -> list[Piece]:
+    """One record of the device at hand."""
+    points, expected = (100, 2) if quick else (10_000, 16)
+    gpu = gpu_name(find_device(device))
+    settings = {"points": points, "expected": expected}
+    return [
+        Piece(
+            "timing",
+            "cuda" if gpu else "cpu",
+            settings,
+            lambda _: Found([measure_timing(**settings, device=device)]),
+            gpu=gpu,
+        )
+    ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from statistics import fmean
 from typing import Any
 
 from benchmarks.grids import Grid, mean_and_spread, quick_title
@@ -30,7 +31,27 @@ def latent_grids(records: Records) -> list[Grid]:
                 grids.append(_validity(title, found, records.quick))
             if any(record.about["search"] for record in found):
                 grids.append(_search(title, found, records.quick))
+    if found := records.read("acquire"):
+        grids.append(_acquired(found, records.quick))
+    if found := records.read("timing"):
+        lines = tuple(
+            (record.name, *(f"{value:.3g}" for value in record.rows[0].values())) for record in found
+        )
+        head = ("device", *found[0].rows[0])
+        grids.append(Grid(quick_title("Disagreement with gradients", records.quick), head, lines))
     return grids
+
+
+def _acquired(found: Sequence[Record], quick: bool) -> Grid:
+    """Held-out log p by way and size, the mean over seeds."""
+    sizes = list(dict.fromkeys(row["images"] for record in found for row in record.rows))
+    values: dict[tuple[str, int], list[float]] = {}
+    for record in found:
+        for row in record.rows:
+            values.setdefault((row["way"], row["images"]), []).append(row["held-out log p"])
+    ways = list(dict.fromkeys(way for way, _ in values))
+    lines = tuple((way, *(f"{fmean(values[way, size]):.2f}" for size in sizes)) for way in ways)
+    return Grid(quick_title("Held-out log p by images", quick), ("way", *map(str, sizes)), lines)
 
 
 def _validity(name: str, found: Sequence[Record], quick: bool) -> Grid:

@@ -34,6 +34,9 @@ COLOURS = {
     "Annulus": "#009E73",
     "qz": "#CC79A7",
     "BVAE1-mean-D": "#56B4E9",
+    "information": "#D55E00",
+    "norm": "#E69F00",
+    "kNN": "#999999",
 }
 INSIDE, OUTSIDE = "#0072B2", "#E69F00"
 

@@ -28,7 +28,13 @@ from benchmarks.progress import DECODING, TRAINING
 from benchmarks.runner import Advance, Report, Results, Run, Task
 from dissensus.evaluation import evaluate
 from dissensus.inputs import load_dataset
-from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples
+from dissensus.latent import (
+    LatentSpace,
+    aggregated_posterior,
+    annulus,
+    expected_disagreement,
+    mixture_samples,
+)
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import to_tensor, unit_scale
 from dissensus.posterior import WeightDraws, load_weights, sample_posterior
@@ -53,7 +59,10 @@ GROUP = "latent"
 OWN_FORM = "BVAE1-mean-D"
 """Expected disagreement as the paper writes it, the mean of D = 1/Σw², which ties once each input has D = 1.
 ``BVAE1`` is that of −log(1 − 1/D), which ranks single inputs alike and never ties."""
-SCORES = ("BVAE1", OWN_FORM, "Annulus", "qz")
+SCORES = ("BVAE1", OWN_FORM, "Annulus", "qz", "information", "norm", "kNN")
+"""Of the last three the first is the cheap form of disagreement, one decoding a draw; then ‖z‖, and the
+distance to the tenth nearest code of a training image."""
+NEAREST = 10
 BENCHMARK = BENCHMARKS["fashion-mnist-vs-mnist"]  # for its training images; the outliers are not looked at
 
 
@@ -212,7 +221,11 @@ def score_points(
         device=training.device,
     )
     qz = aggregated_posterior(z, means, log_stds, neighbours=settings.neighbours).numpy()
-    return dict(zip(SCORES, (*both, annulus(z).numpy(), qz), strict=True))
+    cheap = LatentSpace(vae, draws, device=training.device).disagreement(z)
+    nearest = torch.cdist(z, torch.from_numpy(means)).topk(NEAREST, dim=1, largest=False).values[:, -1]
+    others = (cheap, z.norm(dim=1), nearest)
+    found = (*both, annulus(z).numpy(), qz, *(each.double().cpu().numpy() for each in others))
+    return dict(zip(SCORES, found, strict=True))
 
 
 def proxy_scores(

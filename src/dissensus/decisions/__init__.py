@@ -1,5 +1,6 @@
 """From scores to decisions: p-values, thresholds and alarms that mean an error rate."""
 
+from dissensus.decisions.acquisition import most_informative
 from dissensus.decisions.adaptive import AdaptiveRate
 from dissensus.decisions.batch import Alternative, BatchTest, batch_test
 from dissensus.decisions.conformal import (
@@ -53,6 +54,7 @@ __all__ = [
     "false_alarm_interval",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
+    "most_informative",
     "rate_despite_outliers",
     "rounded",
     "weighted_p_values",

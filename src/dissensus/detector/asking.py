@@ -24,6 +24,7 @@ from dissensus.decisions import (
     check_discoveries_possible,
     check_exchangeable,
     conformal_p_values,
+    most_informative,
     weighted_p_values,
 )
 from dissensus.detector.attributes import FittedAttributes
@@ -163,6 +164,13 @@ class Asking(FittedAttributes):
             known = self._latent = (self.learnt_, latent_space(self.learnt_, device))
         space: LatentSpace = known[1]
         return space
+
+    def acquire(self, X_pool: Any, n: int, *, on_progress: OnProgress | None = None) -> NDArray[np.int64]:
+        """The places (n,) in ``X_pool`` of the inputs that would teach the posterior most, the best first.
+
+        They are those about which the draws disagree, each in another way than those chosen before it.
+        """
+        return most_informative(self.log_likelihoods(X_pool, on_progress=on_progress).values, n)
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""

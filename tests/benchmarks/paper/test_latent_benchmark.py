@@ -55,7 +55,7 @@ def test_record_scores_and_labels_agree(tmp_path):
     inside = arrays["proxy"] < np.sort(arrays["proxy"])[6]
     assert inside.sum() == 6
     scores = arrays.below("score")
-    assert list(scores) == ["BVAE1", "BVAE1-mean-D", "Annulus", "qz"]
+    assert list(scores) == ["BVAE1", "BVAE1-mean-D", "Annulus", "qz", "information", "norm", "kNN"]
     own = scores["BVAE1-mean-D"]
     assert ((own >= -3) & (own <= -1)).all()  # effective sample sizes of three draws
     for row in record.rows:
