@@ -42,6 +42,7 @@ def latent(
     """
     from rich.console import Console
 
+    from benchmarks.latent.figure import draw_validity
     from benchmarks.latent.table import LATENT_NOTE, latent_grids
     from benchmarks.options import open_records, show_tables
     from benchmarks.pieces import measure_missing
@@ -59,6 +60,8 @@ def latent(
     show_tables(
         latent_grids(records), LATENT_NOTE, records, Console(highlight=False), form=form, file="latent.md"
     )
+    for path in draw_validity(records):
+        Console(stderr=True, highlight=False).print(str(path), markup=False, soft_wrap=True)
 
 
 def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list[Piece]:

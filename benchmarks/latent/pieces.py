@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from time import perf_counter
 
@@ -15,6 +17,7 @@ from benchmarks.latent.search import SearchSizes, search
 from benchmarks.latent.timing import measure_timing
 from benchmarks.latent.validity import LatentSizes, fitted_gate, measure_validity
 from benchmarks.pieces import Found, Piece
+from dissensus import Detector
 from dissensus.detector.settings import find_device
 
 __all__ = ["LEFT_OUT", "POSTERIORS", "acquire_pieces", "language_pieces", "timing_pieces"]
@@ -30,7 +33,7 @@ QUICK_SEARCH = SearchSizes(rounds=1, proposals=2, known=20, candidates=30, steps
 def language_pieces(
     name: str, seeds: Sequence[int], *, data: Path | None, device: str, quick: bool
 ) -> list[Piece]:
-    """A record a seed: validity, and where there is something to search, the search."""
+    """A record a seed of validity, and where there is something to search, of the search."""
     language = LANGUAGES[name]()
     sizes, own_search = (QUICK, QUICK_SEARCH) if quick else (LatentSizes(), SearchSizes())
     settings = {
@@ -42,42 +45,45 @@ def language_pieces(
         "left_out": LEFT_OUT if language.distance else None,
     }
 
-    def measured(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
-        return lambda say: _measure(language, sizes, own_search, data, shared, device, seed, say)
+    @lru_cache(maxsize=1)
+    def texts() -> Sequence[str]:
+        return _shown(language, language.read(data))
 
-    return [
-        Piece(name, posterior, settings | {"shared": shared}, measured(shared, seed), seed)
-        for seed in seeds
-        for posterior, shared in POSTERIORS.items()
-    ]
+    @lru_cache(maxsize=1)  # validity and search ask the same gate
+    def gate(shared: bool, seed: int) -> Detector:
+        return fitted_gate(language, texts(), sizes, shared=shared, seed=seed, device=device)
 
+    def validity(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
+        def measure(say: Callable[[str], None]) -> Found:
+            say("fitting")
+            started = perf_counter()
+            own = gate(shared, seed)
+            fitted = perf_counter() - started
+            rows = measure_validity(own, language, sizes, seed=seed, say=say)
+            about = {"diagnostics": run_diagnostics(own.draws_), "space": own.latent.words}
+            return Found(rows, about, {"fit": fitted})
 
-def _measure(
-    language: Language,
-    sizes: LatentSizes,
-    own_search: SearchSizes,
-    data: Path | None,
-    shared: bool,
-    device: str,
-    seed: int,
-    say: Callable[[str], None],
-) -> Found:
-    texts = _shown(language, language.read(data))
-    say("fitting")
-    started = perf_counter()
-    gate = fitted_gate(language, texts, sizes, shared=shared, seed=seed, device=device)
-    fitted = perf_counter()
-    rows = measure_validity(gate, language, sizes, seed=seed, say=say)
-    asked = perf_counter()
-    searches = []
-    if language.distance is not None:
-        searches = [
-            search(gate, language, texts, own_search, gated=gated, seed=seed, say=say)
-            for gated in (False, True)
-        ]
-    seconds = {"fit": fitted - started, "validity": asked - fitted, "search": perf_counter() - asked}
-    about = {"search": searches, "diagnostics": run_diagnostics(gate.draws_), "space": gate.latent.words}
-    return Found(rows, about, seconds)
+        return measure
+
+    def searched(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
+        def measure(say: Callable[[str], None]) -> Found:
+            own = gate(shared, seed)
+            return Found(
+                [
+                    search(own, language, texts(), own_search, gated=gated, seed=seed, say=say)
+                    for gated in (False, True)
+                ]
+            )
+
+        return measure
+
+    pieces = []
+    for (posterior, shared), seed in product(POSTERIORS.items(), seeds):
+        own = settings | {"shared": shared}
+        pieces.append(Piece(name, posterior, own, validity(shared, seed), seed))
+        if language.distance is not None:
+            pieces.append(Piece(f"{name}-search", posterior, own, searched(shared, seed), seed))
+    return pieces
 
 
 def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Bayesian optimisation in the latent space, with and without the gate (after Tripp et al. 2020).
 
-A Gaussian process of the distance, log expected improvement, and 25 proposals a round: the local maxima that
+A Gaussian process of the distance, log expected improvement, and 50 proposals a round: the local maxima that
 a search from as many starts ends in. With the gate, starts and proposals keep to where the draws disagree no
 more than at nine in ten held-out codes, and the acquisition function is penalised beyond.
 """
@@ -31,8 +31,8 @@ WORST = 12.0  # what is further away is no worse
 class SearchSizes:
     """How long is searched."""
 
-    rounds: int = 20
-    proposals: int = 25
+    rounds: int = 10
+    proposals: int = 50
     """A round."""
     known: int = 300
     """Training texts whose distance is known beforehand, half of them the best."""
@@ -81,7 +81,8 @@ def search(
         generator = torch_stream(seed, "search", turn)
         with torch_threads(1):  # matrices are small
             proposals = _proposals(space, found, sizes, limit, generator)
-        for z, text in zip(proposals, space.decode(proposals), strict=True):
+        texts_there = space.decode(proposals) if len(proposals) else []
+        for z, text in zip(proposals, texts_there, strict=True):
             if text in found.seen or len(found.valid) == sizes.rounds * sizes.proposals:
                 continue
             found.seen.add(text)
@@ -91,17 +92,18 @@ def search(
             found.distances.append(value)
         own = found.distances[len(found.distances) - len(found.valid) :]
         found.best.append(min(own, default=math.inf))
-        if turn > 4 * sizes.rounds:
+        if turn >= 2 * sizes.rounds:  # all that is proposed was seen before
             break
     own = found.distances[len(found.distances) - len(found.valid) :]
     return {
         "arm": "gate" if gated else "plain",
         "evaluated": len(own),
         "known best": start,
-        "best": _finite(min(own)),
-        "tenth": _finite(sorted(own)[min(9, len(own) - 1)]),
-        "valid": float(np.mean(found.valid)),
+        "best": _finite(min(own, default=math.inf)),
+        "tenth": _finite(sorted(own)[9]) if len(own) > 9 else None,
+        "valid": float(np.mean(found.valid)) if own else None,
         "rounds": len(found.best),
+        "limit": limit if gated else None,
     }
 
 
@@ -136,11 +138,14 @@ def _proposals(
     _fit(process)
     improvement = LogExpectedImprovement(process, best_f=y.max())
     near = z[torch.randint(len(z), (sizes.candidates // 2,), generator=generator)]
-    near = near + 0.5 * torch.randn(near.shape, generator=generator, dtype=torch.float64)
+    reach = 0.5 * torch.rand(len(near), 1, generator=generator, dtype=torch.float64)
+    near = near + reach * torch.randn(near.shape, generator=generator, dtype=torch.float64)
     far = torch.randn(sizes.candidates - len(near), space.size, generator=generator, dtype=torch.float64)
     candidates = torch.cat([near, far]).clamp(-sizes.bound, sizes.bound)
     if math.isfinite(limit):
         candidates = keep(space, candidates, limit)
+        if not len(candidates):
+            return candidates.float()
     with torch.no_grad():
         order = improvement(candidates[:, None]).argsort(descending=True)
     starts = candidates[order[: sizes.proposals]][:, None]

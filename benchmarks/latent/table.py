@@ -29,7 +29,8 @@ def latent_grids(records: Records) -> list[Grid]:
             title = f"{name}, {posterior.replace('-', ' ')}"
             if found:
                 grids.append(_validity(title, found, records.quick))
-            if any(record.about["search"] for record in found):
+            found = [record for record in records.read(f"{name}-search") if record.name == posterior]
+            if found:
                 grids.append(_search(title, found, records.quick))
     if found := records.read("acquire"):
         grids.append(_acquired(found, records.quick))
@@ -68,7 +69,7 @@ def _search(name: str, found: Sequence[Record], quick: bool) -> Grid:
     columns = ("known best", "best", "tenth", "valid", "evaluated")
     arms: dict[str, list[dict[str, Any]]] = {}
     for record in found:
-        for each in record.about["search"]:
+        for each in record.rows:
             arms.setdefault(each["arm"], []).append(each)
     lines = tuple(
         (arm, *(_words([each[column] for each in rows]) for column in columns)) for arm, rows in arms.items()
