@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,9 @@ __all__ = ["TARGET", "distance", "is_expression", "read_expressions", "values_of
 
 TARGET = "1 / 3 + x + sin( x * x )"
 FILE = Path("shared/data/expressions/expressions.txt.gz")
+Values: TypeAlias = NDArray[np.float64]
 X = np.linspace(-10, 10, 1000)
-_OPENING = {"(": lambda v: v, "sin(": np.sin, "exp(": np.exp}
-Values = NDArray[np.float64]
+_OPENING: Mapping[str, Callable[[Values], Values]] = {"(": lambda v: v, "sin(": np.sin, "exp(": np.exp}
 
 
 def read_expressions(folder: Path | None) -> Sequence[str]:

@@ -55,5 +55,5 @@ def draw_validity(records: Records) -> Iterator[Path]:
             axes.axhline(0.5, color="0.4", linewidth=0.8)
             axes.spines[["top", "right"]].set_visible(False)
         words = axes.get_legend_handles_labels()
-        figure.legend(*words, loc="outside lower center", ncols=6, fontsize=7, frameon=False)
+        figure.legend(*words, loc="outside lower center", ncols=3 * len(own), fontsize=7, frameon=False)
         yield save_figure(figure, records.folder / f"{language}.png", dpi=150)

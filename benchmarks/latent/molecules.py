@@ -38,9 +38,9 @@ def read_molecules(folder: Path | None) -> Sequence[str]:
 def is_molecule(text: str) -> bool:
     """Whether RDKit reads it as a molecule of at least one atom."""
     try:
-        from rdkit import Chem, RDLogger
+        from rdkit import Chem, rdBase
     except ImportError as error:
         raise DataError("molecules are judged by RDKit: pip install rdkit") from error
-    RDLogger.DisableLog("rdApp.*")
+    rdBase.DisableLog("rdApp.*")
     found = Chem.MolFromSmiles(text)
     return found is not None and found.GetNumAtoms() > 0

@@ -158,7 +158,8 @@ def _proposals(
     ends = ends.detach()[:, 0]
     if math.isfinite(limit):
         ends = torch.cat([keep(space, ends, limit), starts[:, 0]])[: sizes.proposals]
-    return ends.float()
+    found_there: Tensor = ends.float()
+    return found_there
 
 
 def _training_set(found: _Found, sizes: SearchSizes) -> tuple[Tensor, Tensor]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -11,7 +11,7 @@ from benchmarks.latent.pieces import POSTERIORS
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
-__all__ = ["LATENT_NOTE", "latent_grids"]
+__all__ = ["LATENT_NOTE", "latent_grids", "search_grid", "validity_grid"]
 
 LATENT_NOTE = (
     "AUROC of invalid against valid decodings, higher is better; mean and spread over seeds. Kinds of points "
@@ -28,10 +28,10 @@ def latent_grids(records: Records) -> list[Grid]:
             found = [record for record in records.read(name) if record.name == posterior]
             title = f"{name}, {posterior.replace('-', ' ')}"
             if found:
-                grids.append(_validity(title, found, records.quick))
+                grids.append(validity_grid(title, found, quick=records.quick))
             found = [record for record in records.read(f"{name}-search") if record.name == posterior]
             if found:
-                grids.append(_search(title, found, records.quick))
+                grids.append(search_grid(title, found, quick=records.quick))
     if found := records.read("acquire"):
         grids.append(_acquired(found, records.quick))
     if found := records.read("timing"):
@@ -55,7 +55,8 @@ def _acquired(found: Sequence[Record], quick: bool) -> Grid:
     return Grid(quick_title("Held-out log p by images", quick), ("way", *map(str, sizes)), lines)
 
 
-def _validity(name: str, found: Sequence[Record], quick: bool) -> Grid:
+def validity_grid(name: str, found: Sequence[Record], *, quick: bool) -> Grid:
+    """The share of valid decodings and every score's AUROC, a line for each kind of points."""
     kinds = list(dict.fromkeys(row["points"] for record in found for row in record.rows))
     columns = ("valid", *SCORES, "valid where agreed")
     lines = []
@@ -65,9 +66,10 @@ def _validity(name: str, found: Sequence[Record], quick: bool) -> Grid:
     return Grid(quick_title(f"Valid decodings: {name}", quick), ("points", *columns), tuple(lines))
 
 
-def _search(name: str, found: Sequence[Record], quick: bool) -> Grid:
+def search_grid(name: str, found: Sequence[Record], *, quick: bool) -> Grid:
+    """The best distance and the share of valid proposals, with and without the gate."""
     columns = ("known best", "best", "tenth", "valid", "evaluated")
-    arms: dict[str, list[dict[str, Any]]] = {}
+    arms: dict[str, list[Mapping[str, Any]]] = {}
     for record in found:
         for each in record.rows:
             arms.setdefault(each["arm"], []).append(each)

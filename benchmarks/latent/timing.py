@@ -30,7 +30,7 @@ def measure_timing(*, points: int, expected: int, device: str, seed: int = 0) ->
     def timed(count: int, **options: Any) -> float:
         asked = z[:count]
         started = time.perf_counter()
-        space.disagreement(asked, **options).sum().backward()
+        space.disagreement(asked, **options).sum().backward()  # type: ignore[no-untyped-call]
         if where.type == "cuda":
             torch.cuda.synchronize()
         return time.perf_counter() - started

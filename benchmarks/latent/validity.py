@@ -69,7 +69,8 @@ def fitted_gate(
     count = min(sizes.training or language.training, len(texts))
     chosen = numpy_stream(seed, "latent", language.name).permutation(len(texts))[:count]
     own = [texts[place] for place in chosen]
-    vocabulary = Vocabulary.of(texts, by=language.by)
+    # A search is told of other texts too.
+    vocabulary = Vocabulary.of(texts if language.distance else own, by=language.by)
     model = Sequences(
         vocabulary.length,
         len(vocabulary.symbols) + 1,

@@ -1,0 +1,33 @@
+"""The judge of expressions, and a whole measurement in small."""
+
+import numpy as np
+import pytest
+
+from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
+
+
+@pytest.mark.parametrize("text", ["x", "1 / 3 + x", "sin( x * ( 2 + x ) ) / exp( 1 )", "( ( x ) )"])
+def test_expressions_are_known(text):
+    assert is_expression(text)
+
+
+@pytest.mark.parametrize("text", ["", "x +", "+ x", "x x", "( x", "x )", "sin( )", "4", "sin( x ) )"])
+def test_what_the_grammar_does_not_make_is_none(text):
+    assert not is_expression(text)
+    assert distance(text) == np.inf
+
+
+def test_products_bind_closer_than_sums():
+    x = np.linspace(-10, 10, 1000)
+    np.testing.assert_allclose(values_of("1 + 2 * x / 3 + sin( x )"), 1 + 2 * x / 3 + np.sin(x))
+
+
+def test_the_target_is_at_no_distance():
+    assert distance(TARGET) == 0
+    assert distance("x + sin( x * x )") == pytest.approx(np.log1p(1 / 9))
+    assert distance("x / ( x + 1 + 1 + 1 )") < np.inf
+
+
+def test_the_target_is_never_shown(tmp_path):
+    (tmp_path / "some.txt").write_text(f"x\n{TARGET}\n")
+    assert list(read_expressions(tmp_path / "some.txt")) == ["x"]
