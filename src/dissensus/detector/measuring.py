@@ -49,7 +49,9 @@ def available_statistics(model: GenerativeModel, preprocessor: Preprocessor, *, 
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    return Available(statistic_names(model, several=several), preprocessor.statistic_names)
+    return Available(
+        statistic_names(model, several=several), preprocessor.statistic_names, wide=preprocessor.wide
+    )
 
 
 def likelihoods(

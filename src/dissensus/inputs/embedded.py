@@ -129,6 +129,11 @@ class EmbeddedPreprocessor(Preprocessor):
         return LEARNT
 
     @property
+    def wide(self) -> bool:
+        """Whether the training rows that are kept were whitened together."""
+        return self.surroundings is not None and self.surroundings.whitening is not None
+
+    @property
     def statistic_names(self) -> tuple[str, ...]:
         """Those of the vectors' surroundings, if training vectors are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES

@@ -138,6 +138,11 @@ class Preprocessor(ABC):
     # ---- what can be done without a model
 
     @property
+    def wide(self) -> bool:
+        """Whether inputs are long rows or embeddings, which are compared in columns whitened together."""
+        return False
+
+    @property
     def statistic_names(self) -> tuple[str, ...]:
         """The names of the statistics that inputs have without a model."""
         return ()

@@ -131,6 +131,11 @@ class RowPreprocessor(Preprocessor):
         return LEARNT
 
     @property
+    def wide(self) -> bool:
+        """Whether the training rows that are kept were whitened together."""
+        return self.surroundings is not None and self.surroundings.whitening is not None
+
+    @property
     def statistic_names(self) -> tuple[str, ...]:
         """Those of the rows' surroundings, if training rows are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
