@@ -126,10 +126,10 @@ NUMBERS: Mapping[str, Number] = {
         f"{kind}.alone.{name}": partial(_alone, kind=kind, statistic=name) for kind in KINDS for name in ALONE
     },
     **{
-        f"{kind}.likelihood-left-out.{what}": partial(_without_model, kind=kind, what=what)
+        f"{kind}.likelihood-left-out.chosen": partial(_without_model, kind=kind, what="chosen")
         for kind in KINDS
-        for what in ("chosen", "gain")
     },
+    "embeddings.likelihood-left-out.gain": partial(_without_model, kind="embeddings", what="gain"),
     **{f"{kind}.sums.without-{MODEL}": partial(_sum, kind=kind, name=MODEL) for kind in KINDS},
     **{
         f"{name}.detector": partial(_number, kind=None, detector=OWN, measure=name)
