@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dissensus.detector.inputs import chunk_rows, prepared
 from dissensus.errors import DataError, SettingsError
-from dissensus.inputs import Chunk, InputStream, Prepared
+from dissensus.inputs import InputStream, Prepared
 from dissensus.outputs import Row
 
 if TYPE_CHECKING:
@@ -27,15 +27,22 @@ def decide_stream(
     """Rows for all inputs from number ``start`` on, in order, a chunk at a time.
 
     An input that cannot be scored is an error that names it, or with ``on_error="skip"`` a row that says why.
+    What comes from a pipe cannot be asked about again, so there the inputs before it have their rows first.
     """
     if on_error not in ("raise", "skip"):
         raise SettingsError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
     empty = start == 0 and not stream.live
     for chunk in stream.chunks(chunk_rows(gate.preprocessor_.shape), start):
         empty = False
-        decided, share = _decided(gate, chunk, on_error), chunk.share
+        found, names, share = prepared(gate.preprocessor_, chunk, "skip"), chunk.names, chunk.share
         del chunk  # before the next is read
-        yield decided
+        usable = len(names)
+        if found.problems and on_error == "raise":
+            usable = min(found.problems) if stream.live else 0
+        if usable:
+            yield _decided(gate, names, found)[:usable]
+        if usable < len(names):
+            found.refuse_problems(names)
         if on_progress is not None:
             on_progress("scoring", round(1000 * share), 1000)
     if empty:
@@ -50,15 +57,14 @@ def one_input(gate: Asking, stream: InputStream, row: int) -> tuple[str | int, P
     return chunk.names[0], prepared(gate.preprocessor_, chunk, "raise")
 
 
-def _decided(gate: Asking, chunk: Chunk, on_error: Literal["raise", "skip"]) -> list[Row]:
-    found = prepared(gate.preprocessor_, chunk, on_error)
+def _decided(gate: Asking, names: Sequence[str | int], found: Prepared) -> list[Row]:
     reasons, usable = found.reasons, found.usable()
     if not len(usable):
-        return [Row(name, error=reasons[position]) for position, name in enumerate(chunk.names)]
+        return [Row(name, error=reasons[position]) for position, name in enumerate(names)]
     decisions = gate.decide(usable)
     decided = zip(*(column.tolist() for column in decisions), strict=True)
     rows = []
-    for position, name in enumerate(chunk.names):
+    for position, name in enumerate(names):
         if position in reasons:
             rows.append(Row(name, error=reasons[position]))
         else:

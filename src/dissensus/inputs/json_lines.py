@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.chunks import Chunk, as_pixels
 from dissensus.inputs.image_file import read_image
+from dissensus.inputs.keys import check_keys
 from dissensus.inputs.tables import Table
 
 __all__ = ["JsonLines"]
@@ -31,7 +32,8 @@ class JsonLines:
 
     For a model of rows or images a line is ``{"values": …}`` with the numbers (D,), (H, W) or (H, W, C), or
     ``{"image": "…"}`` with the base64 text of a PNG, JPEG or other picture file; for a model of tables
-    (``columns`` given) it is a flat object of columns, where an absent one is missing. ``"id"``, or the
+    (``columns`` given) it is a flat object of columns. One that lacks a column cannot be used, for the key
+    may be misspelt, unless ``absent_as_missing`` says that absent ones count as missing. ``"id"``, or the
     table's ``id_column``, names the input; without one it is called by its number.
 
     From a pipe a chunk is whatever has arrived, so that nobody waits for lines yet to come.
@@ -45,6 +47,7 @@ class JsonLines:
         columns: Sequence[str] | None = None,
         id_column: str | None = None,
         resize: tuple[int, int] | None = None,
+        absent_as_missing: bool = False,
     ) -> None:
         self.source = source
         self.live = not isinstance(source, Path)
@@ -52,6 +55,7 @@ class JsonLines:
         self.columns = columns
         self.id_column = id_column or "id"
         self.resize = resize
+        self.absent_as_missing = absent_as_missing
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Arrays of ``shape``, or tables of ``columns``."""
@@ -85,6 +89,9 @@ class JsonLines:
             try:
                 record = _record(line)
                 names[position] = _id(record.get(self.id_column), names[position])
+                if self.columns is not None:
+                    known, optional = {self.id_column}, self.absent_as_missing
+                    check_keys(record, self.columns, ignored=known, absent_as_missing=optional)
             except DataError as error:
                 problems[position] = str(error)
             records.append(record)

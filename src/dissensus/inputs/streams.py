@@ -88,12 +88,14 @@ def open_stream(
     id_column: str | None = None,
     resize: tuple[int, int] | None = None,
     progress: Progress | None = None,
+    absent_as_missing: bool = False,
 ) -> InputStream:
     """Open whatever stands for inputs as a stream that the preprocessor can read.
 
     Besides all that a detector is fitted on, this is a ``.jsonl`` file and a binary file object that holds
     JSON lines; a stream that is open already is returned as it is. ``id_column`` and ``resize`` are for
-    tables and pictures, ``progress`` is for downloads.
+    tables and pictures, ``progress`` is for downloads. Of JSON lines, columns that an object lacks are an
+    error of that line, or count as missing if ``absent_as_missing`` says so.
     """
     if preprocessor.kind == "objects":
         if not in_memory(source):
@@ -119,6 +121,7 @@ def open_stream(
             columns=preprocessor.feature_names,
             id_column=id_column or preprocessor.id_column,
             resize=size,
+            absent_as_missing=absent_as_missing,
         )
     if path is not None and is_table(path):
         return _table(path, preprocessor, id_column)
