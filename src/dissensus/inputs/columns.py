@@ -261,10 +261,11 @@ def _categories(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str
     common = [category for category in by_count[:MOST_CATEGORIES] if counts[category] >= least]
     rare = sorted(set(counts) - set(common))
     in_rare = sum(counts[category] for category in rare)
-    if len(counts) > MOST_CATEGORIES and in_rare > len(values) / 2:
+    none_twice = len(counts) == len(values) > VARIED
+    if (len(counts) > MOST_CATEGORIES or none_twice) and in_rare > len(values) / 2:
         return (
             f"column {name!r} holds {len(counts)} different texts such as {rare[-1][:40]!r}, most of them "
-            "seldom: drop it, make it the id column, or bin it"
+            f"seldom: leave it out (--drop {name}), let it name the rows (--id {name}), or bin it"
         )
     if len(rare) == 1:  # nobody to share a column with
         common, rare = [*common, *rare], []

@@ -13,6 +13,7 @@ from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
 from dissensus.inputs.embedded import restore_embedded
 from dissensus.inputs.embedders import Embedder
+from dissensus.inputs.identifiers import identifiers_in, warn_of_identifiers
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
@@ -37,13 +38,16 @@ def fit_preprocessor(
 
     The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
     With ``random``, training rows are kept to measure distances to, or a random choice if there are many.
-    Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about, and None that
-    they were warned of before.
+    Columns that number the rows are left out. They are warned of, as are absurd values; ``stacklevel`` says
+    whose call the warning is about, and None that they were warned of before.
     """
     table: TableEncoder | None = None
     if isinstance(inputs, Table):
-        table = TableEncoder.fit(inputs)
+        identifiers = identifiers_in(inputs)
+        table = TableEncoder.fit(identifiers.left_out_of(inputs))
         rows: NDArray[Any] = table.transform(inputs)[0]
+        if stacklevel is not None:
+            warn_of_identifiers(identifiers, len(inputs), stacklevel=stacklevel + 1)
     elif inputs.ndim > 2:
         near = None if random is None else picture_surroundings(inputs[training], random)
         return PicturePreprocessor(tuple(inputs.shape[1:]), resize, near), inputs

@@ -18,6 +18,7 @@ from dissensus.inputs.chunks import Chunk
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "UNNAMED",
     "Table",
     "TableFile",
     "TableStream",
@@ -27,6 +28,8 @@ __all__ = [
 ]
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+UNNAMED = "Unnamed: 0"
+"""How pandas calls a first column without a name, which is the index that a frame was saved with."""
 _DELIMITERS = ",;\t"
 _LONGEST_HEADER = 1 << 20
 
@@ -82,7 +85,7 @@ class TableFile:
 
     ``id_column`` names the rows and is no input; columns in ``drop`` are left out. The columns of text files
     are separated by whichever of comma, semicolon and tab the first line holds most of. Empty lines do not
-    count.
+    count. A first column without a name, as the index of a frame is saved, names the rows if no other does.
     """
 
     live = False
@@ -93,6 +96,8 @@ class TableFile:
         self.drop = tuple(drop)
         self._parquet = self.path.suffix.lower() == ".parquet"
         self._all = self._parquet_columns() if self._parquet else self._header()
+        if id_column is None and self._all[0] == UNNAMED and UNNAMED not in self.drop:
+            self.id_column = UNNAMED
         repeated = sorted({name for name in self._all if self._all.count(name) > 1})
         if repeated:
             raise DataError(f"{self.path} has two columns named {repeated[0]!r}: rename one")
@@ -140,6 +145,8 @@ class TableFile:
                 header = [name.strip() for name in next((line for line in lines if line), [])]
         except (OSError, UnicodeDecodeError, csv.Error) as error:
             raise DataError(f"{self.path} cannot be read as text in UTF-8 ({error})") from error
+        if header and not header[0] and len(header) > 1:
+            header[0] = UNNAMED
         if not header or not all(header):
             raise DataError(f"{self.path} must name every column in its first line, separated by commas")
         if all(is_number(name) for name in header):
