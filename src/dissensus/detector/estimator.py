@@ -212,6 +212,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             root_seed(self.random_state),
             find_device(self.device),
             float(contamination or 0.0),
+            self._has_own_shape(),
         )
         with claimed_checkpoint(checkpoint):
             self._forget()
@@ -243,6 +244,10 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
         return build_model(self.model, shape, clip=clip, generator=torch_stream(seed, "architecture"))
+
+    def _has_own_shape(self) -> bool:
+        """Whether the model reads inputs of a shape that it was made for."""
+        return isinstance(self.model, GenerativeModel)
 
     def _recommended(self, *, rows: bool) -> Recommended:
         """What the model recommends, for rows or else for pictures."""

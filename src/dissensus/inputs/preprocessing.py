@@ -13,6 +13,7 @@ from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
 from dissensus.inputs.embedded import restore_embedded
 from dissensus.inputs.embedders import Embedder
+from dissensus.inputs.grey import grey_if_all_are
 from dissensus.inputs.identifiers import identifiers_in, warn_of_identifiers
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.inputs.preprocessor import Preprocessor
@@ -32,12 +33,14 @@ def fit_preprocessor(
     *,
     resize: tuple[int, int] | None = None,
     random: np.random.Generator | None = None,
+    as_they_are: bool = False,
     stacklevel: int | None = 2,
 ) -> tuple[Preprocessor, NDArray[Any]]:
     """Learns from inputs that :func:`~dissensus.inputs.streams.training_inputs` gave; returns them as read.
 
     The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
     With ``random``, training rows are kept to measure distances to, or a random choice if there are many.
+    Pictures that are all grey have one channel from here on, unless they are to be read ``as_they_are``.
     Columns that number the rows are left out. They are warned of, as are absurd values; ``stacklevel`` says
     whose call the warning is about, and None that they were warned of before.
     """
@@ -49,6 +52,8 @@ def fit_preprocessor(
         if stacklevel is not None:
             warn_of_identifiers(identifiers, len(inputs), stacklevel=stacklevel + 1)
     elif inputs.ndim > 2:
+        if not as_they_are:
+            inputs = grey_if_all_are(inputs, stacklevel=None if stacklevel is None else stacklevel + 1)
         near = None if random is None else picture_surroundings(inputs[training], random)
         return PicturePreprocessor(tuple(inputs.shape[1:]), resize, near), inputs
     else:
