@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.decisions import rounded
+from dissensus.inputs import Cell
 from dissensus.likelihood.workspace import Weights
 from dissensus.models import GenerativeModel, LatentModel
 from dissensus.models.inputs import by_place, channels_last, occluded
@@ -96,6 +97,8 @@ class Explanation:
     """Whether it is shown as a picture (H, W, C) rather than as columns (D,)."""
     notes: tuple[str, ...] = ()
     """What no training input had, in words, such as "country: Mars, never seen"."""
+    cells: tuple[Cell, ...] = ()
+    """Of a table's row, its columns as they are in the table, that with the largest disagreement first."""
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -115,6 +118,7 @@ class Explanation:
             },
             "surprises": dict(self.surprises),
             "disagreement": [self._place(int(place)) for place in self.ranking[:LISTED]],
+            "cells": [{**cell._asdict(), "nats": _number(cell.nats)} for cell in self.cells],
             "neighbour_distances": [float(distance) for distance in self.neighbour_distances],
         }
 

@@ -93,6 +93,7 @@ def report(
                     detector,
                     open_stream(data, detector.preprocessor_, id_column=id_column, resize=size),
                     source=data,
+                    gate_name=str(gate),
                     shown=shown,
                     limit=limit,
                     on_error=on_error,

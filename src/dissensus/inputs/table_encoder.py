@@ -65,6 +65,16 @@ class TableEncoder:
         return [feature for column in self.columns for feature in column.features]
 
     @property
+    def parts(self) -> list[tuple[Column, slice]]:
+        """The table's own columns, each with its place among the D columns of numbers."""
+        found, start = [], 0
+        for column in self.columns:
+            end = start + len(column.features)
+            found.append((column, slice(start, end)))
+            start = end
+        return found
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the table's own columns."""
         return tuple(column.name for column in self.columns)

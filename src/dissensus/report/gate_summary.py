@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from dissensus.inputs import SPECTRUM, SURROUNDINGS
+from dissensus.report.plain_words import plainly
 from dissensus.scores import SCORES, score
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ __all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
 UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
-NAMED = 3  # parts of a score that a sentence names
+NAMED = 3  # parts of a score, or columns, that a sentence names
+LEAST_FOR_DRIFT = 20  # inputs, as an assessment has it
 MEANINGS = {
     **{name: score(name).description for name in SCORES},
     "corrected-ll": "how far the draws fall short of a perfect model",
@@ -39,6 +41,7 @@ def gate_summary(assessment: Assessment) -> list[str]:
         assessment.exchangeability.sentence,
         *_strangest(assessment),
         *_drift(assessment),
+        *_columns(assessment),
         *_unreadable(assessment),
         *_impossible(assessment),
     ]
@@ -46,12 +49,20 @@ def gate_summary(assessment: Assessment) -> list[str]:
 
 def case_sentences(case: Case) -> list[str]:
     """What there is to say about one input besides its pictures."""
-    score, p_value, flagged = case.explanation.decision
+    e = case.explanation
+    _, p_value, flagged = e.decision
     return [
-        f"{'Flagged' if flagged else 'Not flagged'}: score {score:.3g}, p-value {p_value:.2g}.",
-        *(f"No training input had this: {note}." for note in case.explanation.notes),
-        *(_carried(case.explanation.surprises) or _remark(case.explanation.statistics)),
+        _decided(p_value, flagged=flagged),
+        *(f"No training input had this: {note}." for note in e.notes),
+        *(_carried(e.surprises, e.statistics) or _remark(e.statistics)),
     ]
+
+
+def _decided(p_value: float, *, flagged: bool) -> str:
+    """The decision, with how rare it is among inputs like the training data."""
+    rare = p_value <= 0.1
+    often = f"1 in {1 / p_value:,.0f} normal inputs" if rare else f"{share(p_value)} of normal inputs"
+    return f"{'Flagged' if flagged else 'Not flagged'}: about {often} would score as high."
 
 
 def label(name: str | int) -> str:
@@ -93,12 +104,25 @@ def _strangest(a: Assessment) -> list[str]:
 
 
 def _drift(a: Assessment) -> list[str]:
+    if not a.is_ordered:
+        return [f"Too few inputs to look for drift: it takes {LEAST_FOR_DRIFT}."]
     if a.drift_alarm is None:
-        return ["The order of the inputs shows no drift."] if len(a) > 1 else []
+        return ["In the order they come, the inputs show no drift."]
     return [
-        f"The inputs change along the way: by input {a.drift_alarm + 1:,} of {len(a):,} the evidence of "
-        "drift is stronger than in 99 of 100 streams without any."
+        f"Drift: by input {a.drift_alarm + 1:,} of {len(a):,} it is clear that the inputs no longer score as "
+        "those did that the gate was calibrated on; of streams that do, 1 in 100 looks so."
     ]
+
+
+def _columns(a: Assessment) -> list[str]:
+    moved = [shift for shift in a.columns if shift.moved]
+    if not a.columns:
+        return []
+    if not moved:
+        return [f"No column has moved, of {len(a.columns)}."]
+    named = "; ".join(f"{shift.column}: {shift.before} → {shift.now}" for shift in moved[:NAMED])
+    more = f"; and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+    return [f"{len(moved)} of {len(a.columns)} columns have moved since training: {named}{more}."]
 
 
 def _unreadable(a: Assessment) -> list[str]:
@@ -121,16 +145,18 @@ def _impossible(a: Assessment) -> list[str]:
     ]
 
 
-def _carried(surprises: Mapping[str, float]) -> list[str]:
-    """What carries a score that is made of parts, in words; nothing where it has none."""
+def _carried(surprises: Mapping[str, float], statistics: Mapping[str, Standing]) -> list[str]:
+    """What carries a score that is made of parts, in plain words; nothing where it has none."""
     if not surprises:
         return []
     largest = sorted(surprises, key=lambda name: -surprises[name])
-    found = [name for name in largest if surprises[name] >= UNUSUAL][:NAMED]
-    if not found:
-        return ["No statistic is unusual by itself: the score is that of all together."]
-    named = ", ".join(f"{name} ({MEANINGS.get(name, name)}), {surprises[name]:.1f} nats" for name in found)
-    return [f"Unusual by itself: {named}."]
+    found = [name for name in largest if surprises[name] >= UNUSUAL and name in statistics]
+    told = dict.fromkeys(
+        plainly(name, statistics[name].percentile, MEANINGS.get(name, name)) for name in found
+    )
+    if not told:
+        return ["Nothing about it is unusual by itself; if it is, it is so in all together."]
+    return [f"What is unusual: {'; '.join(list(told)[:NAMED])}."]
 
 
 def _remark(statistics: Mapping[str, Standing]) -> list[str]:
