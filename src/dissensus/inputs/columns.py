@@ -212,7 +212,8 @@ class DateColumn(Column):
         if not np.isfinite(row).all() or math.isnan(month):
             return self.written(float(month))
         weekday = WEEKDAYS[round(row[2]) % len(WEEKDAYS)]
-        return f"{self.written(float(month))}, a {weekday} at {round(row[3])} h"
+        hour = f" at {round(row[3])} h" if round(row[3]) else ""  # as dates without a time have it
+        return f"{self.written(float(month))}, a {weekday}{hour}"
 
     def span(self, rows: NDArray[np.float64]) -> str:
         """From the first month to the last."""

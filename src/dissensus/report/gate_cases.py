@@ -68,6 +68,8 @@ class Card(NamedTuple):
     columns: list[Column]
     """None for a picture."""
     more_columns: int
+    expected: bool
+    """Whether any draw says what it expects in a column: flows do not."""
     numbers: str
     """The score and what carries it, for those who ask."""
     standings: list[Standing]
@@ -95,6 +97,7 @@ def _card(case: Case, glow: float) -> Card:
         pictures=_pictures(case, glow) if e.pictured else [],
         columns=columns,
         more_columns=0 if e.pictured else len(e.cells or e.input) - len(columns),
+        expected=len(e.reconstructions) > 0,
         numbers=_numbers(e),
         standings=standings,
     )

@@ -54,7 +54,7 @@ def case_sentences(case: Case) -> list[str]:
     return [
         _decided(p_value, flagged=flagged),
         *(f"No training input had this: {note}." for note in e.notes),
-        *(_carried(e.surprises, e.statistics) or _remark(e.statistics)),
+        *(_carried(e.surprises, e.statistics, flagged=flagged) or _remark(e.statistics)),
     ]
 
 
@@ -145,7 +145,9 @@ def _impossible(a: Assessment) -> list[str]:
     ]
 
 
-def _carried(surprises: Mapping[str, float], statistics: Mapping[str, Standing]) -> list[str]:
+def _carried(
+    surprises: Mapping[str, float], statistics: Mapping[str, Standing], *, flagged: bool
+) -> list[str]:
     """What carries a score that is made of parts, in plain words; nothing where it has none."""
     if not surprises:
         return []
@@ -155,7 +157,7 @@ def _carried(surprises: Mapping[str, float], statistics: Mapping[str, Standing])
         plainly(name, statistics[name].percentile, MEANINGS.get(name, name)) for name in found
     )
     if not told:
-        return ["Nothing about it is unusual by itself; if it is, it is so in all together."]
+        return [f"Nothing about it is unusual by itself{': all together is' if flagged else ''}."]
     return [f"What is unusual: {'; '.join(list(told)[:NAMED])}."]
 
 
