@@ -66,5 +66,5 @@ def penguin_gate(tmp_path_factory):
 def picture_gate(tmp_path_factory):
     """A gate for grey pictures of 8×8."""
     folder = tmp_path_factory.mktemp("everyday") / "gate"
-    Detector(**TINY).fit(stripes(120)).save(folder)
+    Detector(**TINY).fit(stripes(140)).save(folder)
     return folder

@@ -18,6 +18,7 @@ from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
+from dissensus.detector.logged import logged
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior
@@ -216,7 +217,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         )
         with claimed_checkpoint(checkpoint):
             self._forget()
-            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
+            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=logged(on_progress), stacklevel=3))
         warn_if_mute(self)
         warn_if_outliers_rule(self)
         warn_if_unsound(self)
@@ -228,7 +229,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
         old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
         """
-        found = self._statistics(X, on_progress, stage="calibrating")
+        found = self._statistics(X, logged(on_progress), stage="calibrating")
         calibration = together(self.calibration_statistics_, found) if keep else found
         self.learnt_ = replace(self.learnt_, calibration=calibration)
         warn_if_mute(self)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from dissensus.detector.inputs import chunk_rows, prepared
+from dissensus.detector.measuring import OnProgress
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import InputStream, Prepared
 from dissensus.outputs import Row
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 __all__ = ["decide_stream", "one_input"]
 
+WHOLE = 1000  # of a stream, as progress counts it
+
 
 def decide_stream(
     gate: Asking,
@@ -22,7 +25,7 @@ def decide_stream(
     *,
     on_error: Literal["raise", "skip"] = "raise",
     start: int = 0,
-    on_progress: Callable[[str, int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[list[Row]]:
     """Rows for all inputs from number ``start`` on, in order, a chunk at a time.
 
@@ -32,6 +35,9 @@ def decide_stream(
     if on_error not in ("raise", "skip"):
         raise SettingsError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
     empty = start == 0 and not stream.live
+    before = 0.0
+    if on_progress is not None:
+        on_progress("scoring", 0, WHOLE)
     for chunk in stream.chunks(chunk_rows(gate.preprocessor_.shape), start):
         empty = False
         found, names, share = prepared(gate.preprocessor_, chunk, "skip"), chunk.names, chunk.share
@@ -40,11 +46,12 @@ def decide_stream(
         if found.problems and on_error == "raise":
             usable = min(found.problems) if stream.live else 0
         if usable:
-            yield _decided(gate, names, found)[:usable]
+            yield _decided(gate, names, found, _within(on_progress, before, share))[:usable]
         if usable < len(names):
             found.refuse_problems(names)
+        before = share
         if on_progress is not None:
-            on_progress("scoring", round(1000 * share), 1000)
+            on_progress("scoring", round(WHOLE * share), WHOLE)
     if empty:
         raise DataError("X holds no inputs: give at least one")
 
@@ -57,11 +64,24 @@ def one_input(gate: Asking, stream: InputStream, row: int) -> tuple[str | int, P
     return chunk.names[0], prepared(gate.preprocessor_, chunk, "raise")
 
 
-def _decided(gate: Asking, names: Sequence[str | int], found: Prepared) -> list[Row]:
+def _within(on_progress: OnProgress | None, before: float, after: float) -> OnProgress | None:
+    """A callback for the work on one chunk, which takes the stream from one share to the next."""
+    if on_progress is None:
+        return None
+
+    def told(_: str, done: int, total: int) -> None:
+        on_progress("scoring", round(WHOLE * (before + (after - before) * done / max(total, 1))), WHOLE)
+
+    return told
+
+
+def _decided(
+    gate: Asking, names: Sequence[str | int], found: Prepared, on_progress: OnProgress | None
+) -> list[Row]:
     reasons, usable = found.reasons, found.usable()
     if not len(usable):
         return [Row(name, error=reasons[position]) for position, name in enumerate(names)]
-    decisions = gate.decide(usable)
+    decisions = gate.decide(usable, on_progress=on_progress)
     decided = zip(*(column.tolist() for column in decisions), strict=True)
     rows = []
     for position, name in enumerate(names):
