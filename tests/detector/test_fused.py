@@ -19,8 +19,8 @@ from dissensus.likelihood import input_statistics
 from dissensus.models import OBSERVED
 from dissensus.models.inputs import to_tensor
 from dissensus.report.gate_summary import MEANINGS, case_sentences
-from dissensus.report.plain_words import plainly
 from dissensus.scores import SCORES, Fused, Measured, score
+from dissensus.unusual import plainly
 
 KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
 OF_MATRIX = {name for name in SCORES if not score(name).learns}

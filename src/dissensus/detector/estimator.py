@@ -24,6 +24,7 @@ from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior
 from dissensus.detector.sampling import check_posterior, sampling_settings, settled
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
+from dissensus.detector.showing import Shown
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
 from dissensus.models import (
@@ -41,7 +42,7 @@ from dissensus.seeding import torch_stream
 __all__ = ["Detector"]
 
 
-class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Finds inputs unlike those it was fitted on, by the disagreement of posterior draws of a model.
 
     Parameters

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dissensus.inputs import SPECTRUM, SURROUNDINGS
-from dissensus.report.plain_words import plainly
-from dissensus.scores import SCORES, score
+from dissensus.unusual import MEANINGS, carried, decided
 
 if TYPE_CHECKING:
     from dissensus.explain import Standing
@@ -16,22 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
-UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
-NAMED = 3  # parts of a score, or columns, that a sentence names
+NAMED = 3  # columns that a sentence names
 LEAST_FOR_DRIFT = 20  # inputs, as an assessment has it
-MEANINGS = {
-    **{name: score(name).description for name in SCORES},
-    "corrected-ll": "how far the draws fall short of a perfect model",
-    "latent-norm": "how far from the centre it is encoded",
-    "latent-scale": "how uncertain its encoding is",
-    "latent-spread": "how far the draws’ encodings of it lie apart",
-    "reconstruction": "how far the draws’ reconstructions are from it",
-    "reconstruction-spread": "how far the draws’ reconstructions lie apart",
-    "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
-    "code-length": "how many bits a lossless coder needs for it",
-    **SPECTRUM,
-    **SURROUNDINGS,
-}
 
 
 def gate_summary(assessment: Assessment) -> list[str]:
@@ -51,18 +35,12 @@ def case_sentences(case: Case) -> list[str]:
     """What there is to say about one input besides its pictures."""
     e = case.explanation
     _, p_value, flagged = e.decision
+    percentiles = {name: standing.percentile for name, standing in e.statistics.items()}
     return [
-        _decided(p_value, flagged=flagged),
+        decided(p_value, flagged=flagged),
         *(f"No training input had this: {note}." for note in e.notes),
-        *(_carried(e.surprises, e.statistics, flagged=flagged) or _remark(e.statistics)),
+        *(carried(e.surprises, percentiles, flagged=flagged) or _remark(e.statistics)),
     ]
-
-
-def _decided(p_value: float, *, flagged: bool) -> str:
-    """The decision, with how rare it is among inputs like the training data."""
-    rare = p_value <= 0.1
-    often = f"1 in {1 / p_value:,.0f} normal inputs" if rare else f"{share(p_value)} of normal inputs"
-    return f"{'Flagged' if flagged else 'Not flagged'}: about {often} would score as high."
 
 
 def label(name: str | int) -> str:
@@ -143,22 +121,6 @@ def _impossible(a: Assessment) -> list[str]:
         f"Nothing can be flagged: {len(a.calibration_scores)} calibration inputs are too few for a "
         f"false-alarm rate of {share(a.false_alarm_rate)}."
     ]
-
-
-def _carried(
-    surprises: Mapping[str, float], statistics: Mapping[str, Standing], *, flagged: bool
-) -> list[str]:
-    """What carries a score that is made of parts, in plain words; nothing where it has none."""
-    if not surprises:
-        return []
-    largest = sorted(surprises, key=lambda name: -surprises[name])
-    found = [name for name in largest if surprises[name] >= UNUSUAL and name in statistics]
-    told = dict.fromkeys(
-        plainly(name, statistics[name].percentile, MEANINGS.get(name, name)) for name in found
-    )
-    if not told:
-        return [f"Nothing about it is unusual by itself{': all together is' if flagged else ''}."]
-    return [f"What is unusual: {'; '.join(list(told)[:NAMED])}."]
 
 
 def _remark(statistics: Mapping[str, Standing]) -> list[str]:

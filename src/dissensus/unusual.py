@@ -2,10 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-__all__ = ["plainly"]
+from dissensus.inputs import SPECTRUM, SURROUNDINGS
+from dissensus.scores import SCORES, score
 
+__all__ = ["MEANINGS", "carried", "decided", "plainly"]
+
+UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
+NAMED = 3  # parts of a score that a sentence names
+MEANINGS = {
+    **{name: score(name).description for name in SCORES},
+    "corrected-ll": "how far the draws fall short of a perfect model",
+    "latent-norm": "how far from the centre it is encoded",
+    "latent-scale": "how uncertain its encoding is",
+    "latent-spread": "how far the draws’ encodings of it lie apart",
+    "reconstruction": "how far the draws’ reconstructions are from it",
+    "reconstruction-spread": "how far the draws’ reconstructions lie apart",
+    "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
+    "code-length": "how many bits a lossless coder needs for it",
+    **SPECTRUM,
+    **SURROUNDINGS,
+}
+"""What each statistic measures."""
 BANDS = {2: "coarsest", 3: "coarse", 4: "middling", 5: "fine", 6: "finest"}
 DISAGREE = ("the draws disagree about it", "the draws agree about it more than usual")
 UNLIKELY = (
@@ -60,3 +79,30 @@ def plainly(statistic: str, percentile: float, meaning: str) -> str:
     if statistic in PLAIN:
         return PLAIN[statistic][low]
     return f"{meaning}: unusually {'low' if low else 'high'}"
+
+
+def decided(p_value: float, *, flagged: bool) -> str:
+    """Return the decision as a sentence, with how rare such a score is among inputs like the training data.
+
+    >>> decided(0.002, flagged=True)
+    'Flagged: about 1 in 500 normal inputs would score as high.'
+    """
+    often = f"1 in {1 / p_value:,.0f}" if p_value <= 0.1 else f"{p_value:.0%} of"
+    return f"{'Flagged' if flagged else 'Not flagged'}: about {often} normal inputs would score as high."
+
+
+def carried(
+    surprises: Mapping[str, float], percentiles: Mapping[str, float], *, flagged: bool
+) -> Sequence[str]:
+    """Return what carries a score that is made of parts, in plain words; nothing where it has none.
+
+    ``surprises`` are −log p of each part by itself, in nats.
+    """
+    if not surprises:
+        return []
+    largest = sorted(surprises, key=lambda name: -surprises[name])
+    found = [name for name in largest if surprises[name] >= UNUSUAL and name in percentiles]
+    told = dict.fromkeys(plainly(name, percentiles[name], MEANINGS.get(name, name)) for name in found)
+    if not told:
+        return [f"Nothing about it is unusual by itself{': all together is' if flagged else ''}."]
+    return [f"What is unusual: {'; '.join(list(told)[:NAMED])}."]
