@@ -140,7 +140,8 @@ def score(
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
-        wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
+        noted = detector.preprocessor_.feature_names is not None or detector.confirmed_ is not None
+        wish = Wish(fdr, drift, skip_unreadable, notes=noted)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
             work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}

@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 
 from dissensus.defaults import STATISTIC
 from dissensus.detector.asking import Asking
-from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.calibrating import confirm, together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.confirming import Confirmation
 from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
@@ -232,9 +234,35 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         """
         found = self._statistics(X, logged(on_progress), stage="calibrating")
         calibration = together(self.calibration_statistics_, found) if keep else found
-        self.learnt_ = replace(self.learnt_, calibration=calibration)
+        known = self.learnt_.confirmed
+        if known is not None and not keep:
+            known = known.with_new_calibration()
+        self.learnt_ = replace(self.learnt_, calibration=calibration, confirmed=known)
         warn_if_mute(self)
         return self
+
+    def confirm(
+        self,
+        X: Any,
+        *,
+        normal: bool,
+        audited: float = 0.0,
+        flagged: ArrayLike | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Confirmation:
+        """Tell the detector what a person says of inputs ``X`` that were looked at: normal, or outliers.
+
+        All are remembered: :meth:`known` says so when one comes again. That changes no score and no decision.
+
+        Normal ones may join the calibration inputs. Those that were looked at because they were flagged were
+        chosen by their score, and would make alarms rarer than asked for. So it takes ``audited``: of the
+        inputs that were not flagged, the share that was drawn by chance and looked at too. These join, and
+        each flagged one joins with this probability, so that who joins does not depend on the score
+        (:mod:`dissensus.decisions.feedback`). 1 says that everything was looked at, 0 that only alarms were:
+        then none joins. ``flagged`` (N,) says which were, if it was not this detector as it is now that
+        flagged them.
+        """
+        return confirm(self, X, normal=normal, audited=audited, flagged=flagged, on_progress=on_progress)
 
     # ---- what subclasses say otherwise
 

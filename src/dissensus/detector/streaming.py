@@ -83,12 +83,13 @@ def _decided(
         return [Row(name, error=reasons[position]) for position, name in enumerate(names)]
     decisions = gate.decide(usable, on_progress=on_progress)
     decided = zip(*(column.tolist() for column in decisions), strict=True)
+    known = iter(gate.known(usable))
     rows = []
     for position, name in enumerate(names):
         if position in reasons:
             rows.append(Row(name, error=reasons[position]))
         else:
             score, p_value, flagged = next(decided)
-            notes = "; ".join(found.notes.get(position, ())) or None
-            rows.append(Row(name, score, p_value, flagged, notes=notes))
+            notes = (*found.notes.get(position, ()), *filter(None, [next(known)]))
+            rows.append(Row(name, score, p_value, flagged, notes="; ".join(notes) or None))
     return rows

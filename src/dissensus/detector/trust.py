@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from dissensus.detector.confirming import CONFIRMED, CONFIRMED_ARRAYS
 from dissensus.detector.settings import check_contamination
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import Proposal
@@ -46,7 +47,8 @@ PARTS = (
 )
 """Of the description of a detector."""
 EMBEDDER, LEFT_OUT = "embedder", "left_out"
-"""Two more, of those that have them."""
+"""More, of those that have them."""
+OPTIONAL = (EMBEDDER, LEFT_OUT, CONFIRMED)
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -55,10 +57,11 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
     embedded = EMBEDDER in config
-    check_keys(config, (*PARTS, *(part for part in (EMBEDDER, LEFT_OUT) if part in config)), "description")
+    check_keys(config, (*PARTS, *(part for part in OPTIONAL if part in config)), "description")
     for part, names in (
         *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
         *([(LEFT_OUT, ("contamination", "train", "validation"))] if LEFT_OUT in config else []),
+        *([(CONFIRMED, ("joined",))] if CONFIRMED in config else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
         ("fitted_rows", ("train", "validation", "calibration")),
@@ -114,7 +117,7 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
 
 def check_arrays(names: Collection[str], preprocessor: Collection[str]) -> None:
     """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
-    known = {*preprocessor, "examples/inputs", "examples/codes"}
+    known = {*preprocessor, "examples/inputs", "examples/codes", *CONFIRMED_ARRAYS}
     for name in sorted(names):
         if name not in known and not name.startswith(("score/", "statistics/")):
             raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save it anew")
