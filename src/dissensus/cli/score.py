@@ -135,7 +135,9 @@ def score(
 
         if format is None:
             to_lines = place.is_stdout and data == STDIN
-            format = Format.jsonl if to_lines else Format(format_of(Path(place.name)))
+            # A pipe or a device may be called anything.
+            named = Path(place.name) if place.file is not None else Path()
+            format = Format.jsonl if to_lines else Format(format_of(named))
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():

@@ -15,10 +15,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, brief
 from dissensus.inputs.chunks import Chunk, as_pixels
 from dissensus.inputs.image_file import read_image
 from dissensus.inputs.keys import check_keys
+from dissensus.inputs.packed_text import UNREADABLE, Bytes, opened
 from dissensus.inputs.tables import Table
 
 __all__ = ["JsonLines"]
@@ -62,11 +63,13 @@ class JsonLines:
         if not isinstance(self.source, Path):
             yield from self._numbered(_arrived(self.source, size), start, None)
             return
-        with self.source.open("rb") as stream:
-            yield from self._numbered(_in_runs(_lines(stream), size), start, stream)
+        try:
+            with opened(self.source) as found:
+                yield from self._numbered(_in_runs(_lines(found.content), size), start, found)
+        except UNREADABLE as error:
+            raise DataError(f"{self.source} cannot be read as JSON lines ({brief(error)})") from error
 
-    def _numbered(self, runs: Iterator[list[bytes]], start: int, stream: IO[bytes] | None) -> Iterator[Chunk]:
-        total = 0 if stream is None else self._size()
+    def _numbered(self, runs: Iterator[list[bytes]], start: int, found: Bytes | None) -> Iterator[Chunk]:
         done = 0
         for run in runs:
             numbers = range(done, done + len(run))
@@ -74,11 +77,7 @@ class JsonLines:
             if done <= start:
                 continue
             fresh = max(0, start - numbers.start)
-            share = stream.tell() / total if stream is not None else 0.0
-            yield self._chunk(run[fresh:], numbers[fresh:], share)
-
-    def _size(self) -> int:
-        return max(1, self.source.stat().st_size) if isinstance(self.source, Path) else 0
+            yield self._chunk(run[fresh:], numbers[fresh:], 0.0 if found is None else found.share)
 
     def _chunk(self, lines: list[bytes], numbers: Sequence[int], share: float) -> Chunk:
         names: list[str | int] = list(numbers)

@@ -24,8 +24,8 @@ from dissensus.inputs.tables import TableFile, is_table
 __all__ = ["open_inputs"]
 
 _ACCEPTED = (
-    "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv, .parquet, .npy, "
-    ".npz, .idx, .gz, .mat or .bin file, or a dataset "
+    "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv (or .gz of them), "
+    ".parquet, .xlsx, .npy, .npz, .idx, .idx.gz, .mat or .bin file, or a dataset "
     f"({', '.join(DATASET_NAMES)}, each with :train or :test)"
 )
 
@@ -72,6 +72,8 @@ def open_inputs(
 
 def _from_file(path: Path, name: str) -> NDArray[Any]:
     suffix = path.suffix.lower()
+    if ".jsonl" in (suffix, path.with_suffix("").suffix.lower()):
+        raise DataError(f"{name}: {path} holds JSON lines, which can be scored; fit on a table, such as .csv")
     if suffix in (".npy", ".npz"):
         return read_array(path)
     if suffix in (".idx", ".gz") or path.name.endswith("-ubyte"):
