@@ -114,7 +114,7 @@ def test_truncated_gate(fit, dissensus, images_file, tmp_path, name):
     assert fit(images_file, tmp_path / "gate").code == 0
     file = tmp_path / "gate" / name
     file.write_bytes(file.read_bytes()[:-20])
-    refused(dissensus("score", tmp_path / "gate", images_file), name, "anew")
+    refused(dissensus("score", tmp_path / "gate", images_file), name, "again")
 
 
 def test_checkpoint_of_other_settings(fit, images_file, tmp_path):

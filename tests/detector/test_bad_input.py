@@ -158,7 +158,7 @@ def test_lists_of_different_lengths(quick, row_gate, ragged):
 )
 @pytest.mark.parametrize("resize", [None, (8, 8)])
 def test_paths_to_nothing(quick, nothing, resize):
-    with pytest.raises(DataError, match="X: there is no file, folder or dataset") as error:
+    with pytest.raises(DataError, match="X: there is no file") as error:
         quick(resize=resize).fit(nothing)
     one_sentence(error)
 

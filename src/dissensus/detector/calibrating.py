@@ -43,7 +43,9 @@ def confirm(
     """What :meth:`Detector.confirm` does: some inputs join the calibration, all are remembered."""
     check_is_fitted(gate)
     if not normal and audited:
-        raise SettingsError("audited is about normal inputs: outliers never join the calibration")
+        raise SettingsError(
+            "audited is about normal inputs: outliers never join the calibration, so leave it out"
+        )
     traits = gate._traits(X)
     known = gate.learnt_.confirmed or nothing_confirmed(gate.preprocessor_, traits)
     calibration = gate.learnt_.calibration

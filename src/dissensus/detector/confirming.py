@@ -128,7 +128,7 @@ def restored_confirmed(
 ) -> Confirmed | None:
     """The inverse of what is saved; what no confirmation could have left is an ArtifactError."""
     if (config is None) != (TRAITS not in arrays) or (config is None) != (SAID not in arrays):
-        raise ArtifactError("what was confirmed is not there as a whole: save it anew")
+        raise ArtifactError("what was confirmed is not there as a whole: save the gate again")
     if config is None:
         return None
     traits, said, joined = arrays[TRAITS], arrays[SAID], config["joined"]
@@ -146,7 +146,7 @@ def restored_confirmed(
         and joined >= 0
     )
     if not whole:
-        raise ArtifactError("what it remembers as confirmed is not of its inputs: save it anew")
+        raise ArtifactError("what it remembers as confirmed is not of its inputs: save the gate again")
     near = nothing_confirmed(preprocessor, traits).near
     return Confirmed(traits, said, joined, near)
 

@@ -187,7 +187,7 @@ def _arguments(
     if settings["statistic"] is None:  # it was an object
         settings["statistic"] = score
     elif settings["statistic"] != config["score"]["score"]:
-        raise ArtifactError("its statistic is not the name of its score: save it anew")
+        raise ArtifactError("its statistic is not the name of its score: save the gate again")
     return settings
 
 
@@ -204,5 +204,5 @@ def _examples(
     inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.seen)))
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
     if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
-        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
+        raise ArtifactError("its examples are not of the inputs it takes: save the gate again")
     return Examples(inputs, codes)

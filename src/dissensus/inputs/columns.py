@@ -303,7 +303,7 @@ def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
     """Return the rule for a column with these training values, or why it cannot be an input."""
     present = present_rows(values)
     if not present:
-        return f"column {name!r} is empty in every row: drop it"
+        return f"column {name!r} is empty in every row: leave it out (--drop {name})"
     may_miss = len(present) < len(values)
     if all_numbers(values, present):
         numbers = numbers_of(values)
@@ -319,7 +319,10 @@ def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
     for kind, fitting in (("numbers", numbered), ("dates", set(dates))):
         if len(fitting) >= MOSTLY * len(present) and len({str(values[row]) for row in fitting}) > VARIED:
             others = [row for row in present if row not in fitting]
-            return f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or drop it"
+            return (
+                f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or leave it "
+                f"out (--drop {name})"
+            )
     return _categories(name, values)
 
 

@@ -161,7 +161,9 @@ def _pictures(root: Path) -> list[Path]:
         raise DataError(f"{root} is not a folder; name one that holds images.")
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename} cannot be listed ({error}).") from error
+        raise DataError(
+            f"{error.filename} cannot be listed ({error.strerror}): see that it may be read."
+        ) from error
 
     suffixes = image_suffixes()
     found, links = [], [root]

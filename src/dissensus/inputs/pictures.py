@@ -62,7 +62,7 @@ class PicturePreprocessor(Preprocessor):
         """Pictures (n, H, W, C) of uint8 or float32."""
         if isinstance(inputs, Table):
             raise DataError(
-                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+                "X is a table of named columns, and this detector was fitted on pictures: give it pictures"
             )
         height, width, channels = self.shape
         if axes(inputs) <= 2:

@@ -86,22 +86,22 @@ def restore_preprocessor(
     """
     pictured = len(shape) == 3
     if pictured == bool({"mean", "scale"} & set(arrays)):
-        raise ArtifactError("its scales belong to another kind of input: save it anew")
+        raise ArtifactError("its scales belong to another kind of input: save the gate again")
     described = config["table"]
     encoded = described is not None and embed is None
     table = TableEncoder.from_config(described) if encoded else None
     if table is not None and (len(table.features),) != shape:
-        raise ArtifactError("its columns are not those of its networks: save it anew")
+        raise ArtifactError("its columns are not those of its networks: save the gate again")
     found: Preprocessor
     if pictured and embed is not None:
-        raise ArtifactError("its model reads pictures, and its embedder gives rows: save it anew")
+        raise ArtifactError("its model reads pictures, and its embedder gives rows: save the gate again")
     if pictured:
         kept = Surroundings.restore(arrays, columns=texture_size(shape), projected=None, pictured=True)
         found = PicturePreprocessor(shape, resize, kept)
     else:
         mean, scale = arrays["mean"], arrays["scale"]
         if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):
-            raise ArtifactError("its means or scales are not those of its columns: save it anew")
+            raise ArtifactError("its means or scales are not those of its columns: save the gate again")
         own_scale = Standardiser(mean, scale)
         if embed is None:
             kept = Surroundings.restore(arrays, columns=shape[0], projected=None)
@@ -114,7 +114,7 @@ def restore_preprocessor(
     if different:
         raise ArtifactError(
             f"its {' and '.join(different)} in config.json are not what its networks and arrays make of "
-            "inputs: save it anew"
+            "inputs: save the gate again"
         )
     return found
 

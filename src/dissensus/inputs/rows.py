@@ -129,7 +129,8 @@ class RowPreprocessor(Preprocessor):
         columns = list(table.columns.values())
         if not all(isinstance(column, np.ndarray) for column in columns):
             raise DataError(
-                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+                "X is a table of named columns, and this detector was fitted on an array without names: give "
+                f"it an array (N, {self.n_features})"
             )
         warnings.warn(
             "X has feature names, but this detector was fitted without feature names: its columns are taken "

@@ -91,7 +91,10 @@ def _from_name(source: str | Path, name: str, progress: Progress | None) -> NDAr
         if split not in ("", "train", "test"):
             raise DataError(f"{name}: {dataset} has the splits train and test, not {split!r}.")
         return load_dataset(dataset, "test" if split == "test" else "train", progress=progress).images
-    raise DataError(f"{name}: there is no file, folder or dataset {str(source)!r}; accepted is {_ACCEPTED}.")
+    asked = str(source)
+    if os.sep in asked or Path(asked).suffix:  # meant for a path
+        raise DataError(f"{name}: there is no file or folder {asked!r}; check its name and where it lies.")
+    raise DataError(f"{name}: there is no file, folder or dataset {asked!r}; accepted is {_ACCEPTED}.")
 
 
 def _from_memory(source: Any, name: str) -> NDArray[Any]:

@@ -49,7 +49,9 @@ def open_source(
     if isinstance(source, str | Path) and is_table(source) and resize is None:
         return TableFile(source, id_column=id_column, drop=drop)
     if id_column is not None or drop:
-        raise DataError(f"an id column and columns to drop are for tables in files, and {name} is none")
+        raise DataError(
+            f"id_column and drop are for tables in files, and {name} is no such file: leave them out"
+        )
     if isinstance(source, str | Path):
         return cast(Source, open_inputs(source, name=name, size=resize, on_error=on_error, progress=progress))
     if isinstance(source, TableStream | Frame):

@@ -109,7 +109,7 @@ class TableFile:
             raise DataError(f"{self.path} has two columns named {repeated[0]!r}: rename one")
         for name in (*self.drop, *([] if id_column is None else [id_column])):
             if name not in self._all:
-                raise DataError(f"{self.path} has no column {name!r}, only {', '.join(self._all)}")
+                raise DataError(f"{self.path} has no column {name!r}: it has {', '.join(self._all)}")
 
     def __len__(self) -> int:
         """How many rows there are; those of text files are counted anew each time."""
@@ -146,10 +146,17 @@ class TableFile:
         header = self._workbook_header() if self._excel else self._text_header()
         if header and not header[0] and len(header) > 1:
             header[0] = UNNAMED
-        if not header or not all(header):
-            raise DataError(f"{self.path} must name every column in its first line, separated by commas")
+        if not header:
+            raise DataError(f"{self.path} is empty: its first line must name the columns, and rows follow")
+        if not all(header):
+            raise DataError(
+                f"{self.path} must name every column in its first line, and leaves one without a name"
+            )
         if all(is_number(name) for name in header):
-            raise DataError(f"{self.path} holds numbers in its first line, which must name the columns")
+            raise DataError(
+                f"{self.path} holds numbers in its first line, which must name the columns: put a line of "
+                "names above"
+            )
         return header
 
     def _text_header(self) -> list[str]:
@@ -162,7 +169,9 @@ class TableFile:
                 lines = csv.reader(stream, delimiter=self._delimiter)
                 return [name.strip() for name in next((line for line in lines if line), [])]
         except (*UNREADABLE, csv.Error) as error:
-            raise DataError(f"{self.path} cannot be read as text in UTF-8 ({error})") from error
+            raise DataError(
+                f"{self.path} cannot be read as text in UTF-8 ({error}): save it as CSV in UTF-8"
+            ) from error
 
     def _workbook_header(self) -> list[str]:
         names = next(workbook_rows(self.path), [])
