@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.detector.confirming import Confirmed
 from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
@@ -61,6 +62,8 @@ class Learnt(Drawn):
     """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
     left_out: LeftOut | None = None
     """None: every input was taken for normal."""
+    confirmed: Confirmed | None = None
+    """Inputs that people have looked at since; None: there are none."""
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

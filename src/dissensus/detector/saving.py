@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.card import model_card
+from dissensus.detector.confirming import CONFIRMED, restored_confirmed
 from dissensus.detector.learnt import Learnt, LeftOut
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
@@ -75,6 +76,9 @@ def to_artifact(detector: Detector) -> Artifact:
     }
     if learnt.left_out is not None:
         config[LEFT_OUT] = asdict(learnt.left_out)
+    if learnt.confirmed is not None:
+        config[CONFIRMED] = {"joined": learnt.confirmed.joined}
+        arrays |= learnt.confirmed.arrays()
     return Artifact(config, learnt.draws, arrays, model_card(detector))
 
 
@@ -146,6 +150,7 @@ def restored(
             rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
             noise_floor=float(config["noise_floor"]),
             left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
+            confirmed=restored_confirmed(config.get(CONFIRMED), arrays, preprocessor),
         )
     )
     return detector
@@ -182,7 +187,7 @@ def _arguments(
     if settings["statistic"] is None:  # it was an object
         settings["statistic"] = score
     elif settings["statistic"] != config["score"]["score"]:
-        raise ArtifactError("its statistic is not the name of its score: save it anew")
+        raise ArtifactError("its statistic is not the name of its score: save the gate again")
     return settings
 
 
@@ -199,5 +204,5 @@ def _examples(
     inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.seen)))
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
     if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
-        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
+        raise ArtifactError("its examples are not of the inputs it takes: save the gate again")
     return Examples(inputs, codes)

@@ -79,7 +79,7 @@ class Fused(Score):
         unusable = [name for name in names if not isinstance(name, str) or name == self.name]
         if unusable or isinstance(statistics, str):
             wrong = str(statistics if isinstance(statistics, str) else unusable[0])[:99]
-            raise SettingsError(f"statistics must be names of scores or statistics, and {wrong!r} is none")
+            raise SettingsError(f"statistics must be names of scores or statistics, and {wrong!r} is not one")
         if not set(leading) <= set(names):
             raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(names)}")
         self.statistics = None if statistics is None else names
