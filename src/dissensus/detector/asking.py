@@ -148,8 +148,13 @@ class Asking(FittedAttributes):
             self.calibration_scores_,
             false_alarm_probability=false_alarm_probability,
             confidence=confidence,
-            seed=stream_seed(self.seed_, "drift"),
+            seed=self.drift_seed,
         )
+
+    @property
+    def drift_seed(self) -> int:
+        """Of the numbers by which :meth:`drift_monitor` breaks ties."""
+        return stream_seed(self.seed_, "drift")
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""

@@ -23,6 +23,7 @@ from dissensus.inputs.frames import Frame
 from dissensus.inputs.idx import read_idx
 from dissensus.inputs.image_file import image_suffixes, read_image
 from dissensus.inputs.json_lines import JsonLines
+from dissensus.inputs.listings import listing_digest
 from dissensus.inputs.named import DATASET_NAMES, dataset_places, load_dataset
 from dissensus.inputs.outliers import (
     MADE_UP,
@@ -41,6 +42,7 @@ from dissensus.inputs.preprocessing import fit_preprocessor, restore_preprocesso
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.remote import remoteness
 from dissensus.inputs.sample import digits, load_sample
+from dissensus.inputs.shards import Shard, ShardStream
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
@@ -82,6 +84,8 @@ __all__ = [
     "Prepared",
     "Preprocessor",
     "Progress",
+    "Shard",
+    "ShardStream",
     "Table",
     "TableEncoder",
     "TableFile",
@@ -111,6 +115,7 @@ __all__ = [
     "is_pattern",
     "is_picture_file",
     "is_table",
+    "listing_digest",
     "load_dataset",
     "load_sample",
     "make_up",
