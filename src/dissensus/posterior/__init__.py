@@ -1,10 +1,11 @@
 """How weight draws are made: rules (one file each), engines that run their steps, the run, diagnostics."""
 
+from dissensus.posterior.agreement import as_one_run
 from dissensus.posterior.budget import Budget
-from dissensus.posterior.checkpoint import claimed_checkpoint
+from dissensus.posterior.checkpoint import claimed_checkpoint, fingerprint
 from dissensus.posterior.convergence import effective_sizes, rhat
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth
-from dissensus.posterior.draws import PartDraws, WeightDraws, join_draws, load_draw, load_weights
+from dissensus.posterior.draws import PartDraws, Watched, WeightDraws, join_draws, load_draw, load_weights
 from dissensus.posterior.driver import sample_posterior, sample_together
 from dissensus.posterior.named import posterior_settings
 from dissensus.posterior.potential import Potential
@@ -34,9 +35,12 @@ __all__ = [
     "SamplingSettings",
     "Variational",
     "Verdict",
+    "Watched",
     "WeightDraws",
+    "as_one_run",
     "claimed_checkpoint",
     "effective_sizes",
+    "fingerprint",
     "join_draws",
     "load_draw",
     "load_weights",
