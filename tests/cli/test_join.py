@@ -33,3 +33,14 @@ def test_a_part_says_what_comes_next_and_is_no_gate(dissensus, fit, images_file,
     assert answer.code == 2
     assert "same chain" in answer.err
     assert not (tmp_path / "gate").exists()
+
+
+def test_a_fit_within_memory_is_the_same_gate(dissensus, fit, images_file, gate, tmp_path):
+    answer = fit(images_file, tmp_path / "gate", "--memory", "64 GB")
+    assert answer.code == 0, answer.err
+    for name in ("draws.safetensors", "calibration.safetensors"):
+        assert (tmp_path / "gate" / name).read_bytes() == (gate / name).read_bytes()
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["gate"]
+    answer = fit(images_file, tmp_path / "other", "--memory", "64 GB", "--chain-offset", "1")
+    assert answer.code == 2
+    assert "do not go together" in answer.err

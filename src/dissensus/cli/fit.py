@@ -88,6 +88,14 @@ def fit(
             "saved is no gate before dissensus join has joined all parts.",
         ),
     ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="What the process may take, as in '2 GB': DATA then stays on disk and is learnt from by "
+            "blocks. Default: all of DATA is held in memory.",
+        ),
+    ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the data. Default: chosen by its size.")
     ] = None,
@@ -161,6 +169,7 @@ def fit(
     """
     size = parse_size(resize)
     check_output(output)
+    check_memory(memory, chain_offset)
     began = time.monotonic()
     from dissensus.inputs import are_pictures
     from dissensus.posterior import claimed_checkpoint
@@ -187,7 +196,15 @@ def fit(
     kept = checkpoint or real.with_name(f".{real.name}.partial")
     with claim_output(output):
         with claimed_checkpoint(kept):
-            inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
+            inputs = _open(
+                data,
+                size,
+                id_column,
+                drop or [],
+                skip=skip_unreadable,
+                quiet=quiet,
+                mapped=memory is not None,
+            )
             rows = gate.embed is not None or not are_pictures(inputs)
             # Outliers among pictures are told by a first fit, those among rows without one.
             twice = bool(contamination) and not rows
@@ -201,7 +218,7 @@ def fit(
                             "on_progress": progress,
                         }
                         if chain_offset is None:
-                            gate.fit(inputs, **how).save(output)
+                            gate.fit(inputs, memory=memory, **how).save(output)
                         else:
                             part = gate.fit_chains(inputs, first_chain=chain_offset, **how)
                             part.save(output)
@@ -222,6 +239,17 @@ def fit(
         messages().print(
             f"left out {len(skipped)} unreadable, first {skipped[0][1]}", style="yellow", markup=False
         )
+
+
+def check_memory(memory: str | None, chain_offset: int | None) -> None:
+    """Refuses what is no amount, and chains of a fit in parts, which keep inputs in memory."""
+    from dissensus.memory import parse_memory
+
+    if memory is None:
+        return
+    parse_memory(memory)
+    if chain_offset is not None:
+        raise SettingsError("--memory and --chain-offset do not go together yet: leave one of them out")
 
 
 def check_output(folder: Path) -> None:
@@ -295,10 +323,13 @@ def _open(
     *,
     skip: bool,
     quiet: bool,
+    mapped: bool = False,
 ) -> Any:
-    """An array, or a table or folder that is read when it is fitted on."""
-    from dissensus.inputs import is_table, open_source
+    """An array, or a table or folder that is read when it is fitted on; ``mapped`` leaves arrays on disk."""
+    from dissensus.inputs import is_table, open_source, read_array
 
+    if mapped and data.lower().endswith(".npy") and Path(data).is_file():
+        return read_array(data, mapped=True)
     if (id_column is not None or drop) and not is_table(data):
         raise SettingsError(f"--id and --drop are for tables with named columns, and {data} is none")
     with Downloads(quiet=quiet) as downloads:

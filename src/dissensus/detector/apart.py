@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.detector.drawing import EXAMPLES, PreparedRows, Sampled, preparing, sample
+from dissensus.detector.drawing import EXAMPLES, InMemory, PreparedRows, Sampled, preparing, sample
 from dissensus.detector.fitting import divided
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.measuring import OnProgress
@@ -37,7 +37,7 @@ KEPT_PARTS = ("validation", "calibration", EXAMPLES)
 
 
 @dataclass(frozen=True)
-class Kept:
+class Kept(InMemory):
     """The inputs that go with chains, as read and as a model reads them."""
 
     inputs: Mapping[str, NDArray[Any]]
@@ -118,7 +118,7 @@ def run_chains(
         detector,
         sampled,
         _kept(prepared.with_examples(own.examples, own.seed)),
-        {name: len(index) for name, index in prepared.rows.items()},
+        prepared.counts,
         own.seed,
         fingerprint({"rows": len(inputs)}, *prepared.parts.values()),
         left_out(rows, kept, own.contamination) if trims else None,

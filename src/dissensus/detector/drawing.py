@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -24,8 +25,8 @@ from dissensus.inputs.tables import Table
 from dissensus.likelihood import check_proposal
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import channels_last, to_tensor
-from dissensus.posterior import EpochReport, WeightDraws, sample_posterior
-from dissensus.scores import Score
+from dissensus.posterior import HELD_OUT_ROWS, BlockData, EpochReport, WeightDraws, sample_posterior
+from dissensus.scores import Measured, Score
 from dissensus.seeding import numpy_stream
 
 __all__ = [
@@ -33,7 +34,9 @@ __all__ = [
     "SAMPLING",
     "Fitted",
     "HeldOut",
+    "InMemory",
     "Prepare",
+    "Prepared",
     "PreparedRows",
     "Rows",
     "Sampled",
@@ -55,18 +58,59 @@ Rows: TypeAlias = Mapping[str, NDArray[np.int64]]
 class HeldOut(Protocol):
     """Inputs that no chain has seen, by their purpose, and the training inputs that are kept to be shown."""
 
-    @property
-    def parts(self) -> Mapping[str, Tensor]:
-        """What a model reads of each part."""
+    def first(self, part: str, count: int) -> Tensor:
+        """Return what a model reads of a part's first inputs."""
         ...
 
+    def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
+        """Yield a part's inputs as read and as a model reads them, as many at a time as fit into memory."""
+        ...
+
+
+class InMemory(ABC):
+    """Inputs all of which are in memory."""
+
+    parts: Mapping[str, Tensor]
+    """What a model reads of each part."""
+
+    @abstractmethod
     def given(self, part: str) -> NDArray[Any]:
         """Return a part's inputs as read."""
+
+    def first(self, part: str, count: int) -> Tensor:
+        """Return what a model reads of a part's first inputs."""
+        return self.parts[part][:count]
+
+    def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
+        """Yield a part's inputs as read and as a model reads them: all at once."""
+        yield self.given(part), self.parts[part]
+
+
+class Prepared(HeldOut, Protocol):
+    """Inputs with their purposes, ready to be learnt from."""
+
+    @property
+    def preprocessor(self) -> Preprocessor:
+        """What was learnt of them."""
+        ...
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many inputs serve which purpose."""
+        ...
+
+    @property
+    def train(self) -> Tensor | BlockData:
+        """What a model reads of the training inputs."""
+        ...
+
+    def with_examples(self, count: int, seed: int) -> HeldOut:
+        """The same with some training inputs as a part of their own."""
         ...
 
 
 @dataclass(frozen=True)
-class PreparedRows:
+class PreparedRows(InMemory):
     """Inputs as read, and what a model reads of each part."""
 
     preprocessor: Preprocessor
@@ -77,6 +121,16 @@ class PreparedRows:
     def given(self, part: str) -> NDArray[Any]:
         """Return a part's inputs as read."""
         return self.array[self.rows[part]]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many inputs serve which purpose."""
+        return {name: len(index) for name, index in self.rows.items()}
+
+    @property
+    def train(self) -> Tensor:
+        """What a model reads of the training inputs."""
+        return self.parts["train"]
 
     def with_examples(self, count: int, seed: int) -> PreparedRows:
         """The same with some training inputs as a part of their own."""
@@ -144,7 +198,7 @@ def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
 
 
 def sample(
-    prepared: PreparedRows,
+    prepared: Prepared,
     plan: Plan,
     *,
     checkpoint: str | Path | None,
@@ -152,10 +206,10 @@ def sample(
     stage: str = SAMPLING,
 ) -> Sampled:
     """Draw weights by the training part."""
-    preprocessor, parts = prepared.preprocessor, prepared.parts
-    model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
+    preprocessor, train, counts = prepared.preprocessor, prepared.train, prepared.counts
+    model = plan.build(tuple(train.shape[1:]), preprocessor.clip, plan.seed)
     sampler = plan.sampler(model.recommended)
-    settings = plan.sampling(sampler, len(parts["train"]))
+    settings = plan.sampling(sampler, len(train))
     check_proposal(plan.proposal, model)
     score = settled_score(
         plan.statistic,
@@ -165,7 +219,7 @@ def sample(
             several=settings.inference is None and settings.draws > settings.chains,
         ),
         draws=settings.draws,
-        inliers=len(parts["validation"]),
+        inliers=counts["validation"],
     )
     if not set(preprocessor.statistic_names) & set(score.requires):
         preprocessor = preprocessor.without_training_inputs()
@@ -181,10 +235,10 @@ def sample(
 
     draws = sample_posterior(
         model,
-        learnt_from(parts["train"]).to(plan.device),
+        train if isinstance(train, BlockData) else learnt_from(train).to(plan.device),
         settings,
         seed=plan.seed,
-        held_out=learnt_from(parts["validation"]),
+        held_out=learnt_from(prepared.first("validation", HELD_OUT_ROWS)),
         checkpoint=checkpoint,
         on_epoch=on_epoch,
     )
@@ -213,6 +267,9 @@ def with_score(sampled: Sampled, held_out: HeldOut, plan: Plan) -> Fitted:
     )
     score = sampled.score
     if score.learns:
-        inliers, data = held_out.given("validation"), held_out.parts["validation"]
-        score.fit(measure(drawn, inliers, score.requires, device=plan.device, data=data))
+        found = [
+            measure(drawn, inliers, score.requires, device=plan.device, data=data)
+            for inliers, data in held_out.batches("validation")
+        ]
+        score.fit(Measured.together(found))
     return Fitted(held_out, drawn, score)

@@ -15,6 +15,7 @@ from sklearn.utils import Tags
 from dissensus.defaults import STATISTIC
 from dissensus.detector.apart import Chains, run_chains
 from dissensus.detector.asking import Asking
+from dissensus.detector.bounded import learn_within_memory
 from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
 from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
@@ -27,6 +28,7 @@ from dissensus.detector.sampling import check_posterior, sampling_settings, sett
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
+from dissensus.memory import parse_memory
 from dissensus.models import (
     AUTO,
     GenerativeModel,
@@ -171,6 +173,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         y: Any = None,  # noqa: ARG002 scikit-learn passes it to every estimator
         *,
         contamination: float | None = None,
+        memory: str | int | None = None,
         checkpoint: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
@@ -190,6 +193,10 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What is flagged is
         set by ``false_alarm_rate`` alone.
 
+        ``memory``, such as ``"2 GB"``, is what the whole process may take. Inputs then stay on disk, are
+        decoded once into a cache there (in ``checkpoint``, if it is given) and are learnt from by blocks
+        (``docs/scale.md``). None holds all inputs in memory.
+
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
 
@@ -197,9 +204,12 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         change.
         """
         plan = self._plan(contamination)
+        if memory is not None:
+            plan = replace(plan, memory=parse_memory(memory))
+        learning = learn if memory is None else learn_within_memory
         with claimed_checkpoint(checkpoint):
             self._forget()
-            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
+            self._take(learning(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
         warn_if_mute(self)
         warn_if_outliers_rule(self)
         warn_if_unsound(self)

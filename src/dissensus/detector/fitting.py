@@ -7,13 +7,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.drawing import (
     EXAMPLES,
     SAMPLING,
     Fitted,
-    PreparedRows,
+    Prepared,
     Rows,
     preparing,
     sample,
@@ -31,7 +32,7 @@ from dissensus.inputs.tables import Table
 from dissensus.likelihood import noise_floor
 from dissensus.models.inputs import channels_last
 
-__all__ = ["calibrated", "divided", "learn"]
+__all__ = ["calibrated", "check_count", "divided", "learn", "learnt_from"]
 
 LEAST_ROWS = 5
 NOISE_FLOOR_ROWS = 64
@@ -45,7 +46,7 @@ def learn(
     prepare = preparing(inputs, plan)
     if not leaves_out(rows, plan.contamination):
         every = prepare(rows, plan.neighbours, stacklevel + 1)
-        return _learnt(every, plan, checkpoint=checkpoint, on_progress=on_progress)
+        return learnt_from(every, plan, checkpoint=checkpoint, on_progress=on_progress)
     # Each training row is its own nearest: what is odd among them is told without what is kept of them.
     first, stage = prepare(rows, False, stacklevel + 1), SAMPLING
     if first.preprocessor.pictured:
@@ -56,7 +57,7 @@ def learn(
     else:
         kept = near_the_bulk(first, plan)
     del first
-    final = _learnt(
+    final = learnt_from(
         prepare(kept, plan.neighbours, None),
         plan,
         checkpoint=checkpoint,
@@ -72,14 +73,19 @@ def divided(X: Any, plan: Plan) -> tuple[NDArray[Any] | Table, Rows]:
     What cannot be learnt from them is refused here, before any are embedded.
     """
     inputs = training_inputs(X, resize=plan.resize, embedded=plan.embed is not None)
-    if len(inputs) < LEAST_ROWS:
-        raise DataError(
-            f"X holds too few rows (n_samples={len(inputs)}): give at least {LEAST_ROWS}, and better hundreds"
-        )
+    check_count(len(inputs))
     rows = split(len(inputs), part_fractions(len(inputs)), seed=plan.seed)
     are_rows = plan.embed is not None or isinstance(inputs, Table) or inputs.ndim == 2
     plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
     return inputs, rows
+
+
+def check_count(inputs: int) -> None:
+    """Refuse inputs that are too few to be divided."""
+    if inputs < LEAST_ROWS:
+        raise DataError(
+            f"X holds too few rows (n_samples={inputs}): give at least {LEAST_ROWS}, and better hundreds"
+        )
 
 
 def calibrated(
@@ -90,38 +96,51 @@ def calibrated(
     ``counts`` says how many inputs went into which part.
     """
     held_out, drawn = fitted.held_out, fitted.drawn
-    kept = held_out.parts[EXAMPLES]
+    [(shown, kept)] = held_out.batches(EXAMPLES)
     found = Learnt(
         **vars(drawn),
         score=fitted.score,
         calibration={},
         examples=Examples(
-            drawn.preprocessor.shown(held_out.given(EXAMPLES), channels_last(kept).numpy()),
+            drawn.preprocessor.shown(shown, channels_last(kept).numpy()),
             first_codes(drawn.model, drawn.draws, kept, device=plan.device),
         ),
         rows=counts,
         noise_floor=noise_floor(
             drawn.model,
             drawn.draws,
-            held_out.parts["validation"][:NOISE_FLOOR_ROWS],
+            held_out.first("validation", NOISE_FLOOR_ROWS),
             samples=plan.samples,
             seed=plan.seed,
             device=plan.device,
         ),
     )
-    calibration = every_statistic(
-        found,
-        held_out.given("calibration"),
-        data=held_out.parts["calibration"],
-        device=plan.device,
-        on_progress=on_progress,
-        stage="calibrating",
+    done, parts = 0, []
+    for inputs, data in held_out.batches("calibration"):
+        measured = every_statistic(
+            found,
+            inputs,
+            data=data,
+            device=plan.device,
+            on_progress=_of_all(on_progress, done, len(inputs), counts["calibration"]),
+            stage="calibrating",
+        )
+        parts.append(measured)
+        done += len(inputs)
+    return replace(
+        found, calibration={name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     )
-    return replace(found, calibration=calibration)
 
 
-def _learnt(
-    prepared: PreparedRows,
+def _of_all(on_progress: OnProgress | None, before: int, count: int, total: int) -> OnProgress | None:
+    """Tells how much is done of all inputs, where it is told how much of ``count`` after ``before`` is."""
+    if on_progress is None or count == total:
+        return on_progress
+    return lambda stage, done, own: on_progress(stage, before * own + done * count, total * own)
+
+
+def learnt_from(
+    prepared: Prepared,
     plan: Plan,
     *,
     checkpoint: str | Path | None,
@@ -131,5 +150,4 @@ def _learnt(
     """What a fit to a choice of rows learns."""
     sampled = sample(prepared, plan, checkpoint=checkpoint, on_progress=on_progress, stage=stage)
     held_out = prepared.with_examples(plan.examples, plan.seed)
-    counts = {name: len(index) for name, index in prepared.rows.items()}
-    return calibrated(with_score(sampled, held_out, plan), counts, plan, on_progress)
+    return calibrated(with_score(sampled, held_out, plan), prepared.counts, plan, on_progress)

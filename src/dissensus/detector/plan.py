@@ -41,3 +41,5 @@ class Plan:
     device: torch.device
     contamination: float
     """The share of inputs that may be outliers; 0: none is left out."""
+    memory: int | None = None
+    """Bytes of memory that the process may take; None: as many as it needs."""

@@ -46,6 +46,8 @@ from dissensus.inputs.shards import Shard, ShardStream
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
+from dissensus.inputs.stored import Stored
+from dissensus.inputs.storing import store_inputs, stored_preprocessor
 from dissensus.inputs.streams import (
     are_pictures,
     in_memory,
@@ -86,6 +88,7 @@ __all__ = [
     "Progress",
     "Shard",
     "ShardStream",
+    "Stored",
     "Table",
     "TableEncoder",
     "TableFile",
@@ -135,6 +138,8 @@ __all__ = [
     "spectrum",
     "spectrum_names",
     "split",
+    "store_inputs",
+    "stored_preprocessor",
     "training_inputs",
     "uniform_noise",
 ]

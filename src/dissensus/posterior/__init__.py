@@ -1,6 +1,7 @@
 """How weight draws are made: rules (one file each), engines that run their steps, the run, diagnostics."""
 
 from dissensus.posterior.agreement import as_one_run
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.budget import Budget
 from dissensus.posterior.checkpoint import claimed_checkpoint, fingerprint
 from dissensus.posterior.convergence import effective_sizes, rhat
@@ -11,16 +12,18 @@ from dissensus.posterior.named import posterior_settings
 from dissensus.posterior.potential import Potential
 from dissensus.posterior.priors import GammaHyperprior
 from dissensus.posterior.rules import POSTERIORS, SGHMC, SGLD, SWAG, Adam, CyclicalSGHMC, Rule, Variational
-from dissensus.posterior.run import OnEpoch, PosteriorRun
+from dissensus.posterior.run import HELD_OUT_ROWS, OnEpoch, PosteriorRun
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.verdict import Verdict
 
 __all__ = [
+    "HELD_OUT_ROWS",
     "POSTERIORS",
     "SGHMC",
     "SGLD",
     "SWAG",
     "Adam",
+    "BlockData",
     "Budget",
     "CyclicalSGHMC",
     "Diagnostics",

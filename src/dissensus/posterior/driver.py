@@ -10,6 +10,7 @@ from torch import Tensor
 
 from dissensus.errors import SettingsError
 from dissensus.models import GenerativeModel
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.engines import engine_for
 from dissensus.posterior.run import OnEpoch, PosteriorRun
@@ -22,7 +23,7 @@ __all__ = ["sample_posterior", "sample_together"]
 
 def sample_posterior(
     model: GenerativeModel,
-    data: Tensor,
+    data: Tensor | BlockData,
     settings: SamplingSettings,
     *,
     seed: int,
@@ -32,7 +33,8 @@ def sample_posterior(
 ) -> WeightDraws:
     """Runs ``settings.chains`` chains on ``data`` and returns their draws.
 
-    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``model``
+    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on, or ``data``
+    is read from where it is stored (:class:`~dissensus.posterior.blocks.BlockData`); ``model``
     gives the architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every
     epoch, and the same call made again goes on where it stopped, to the same bits.
     """

@@ -19,6 +19,7 @@ from torch import Tensor
 from dissensus.errors import DataError, SettingsError
 from dissensus.models import GenerativeModel
 from dissensus.posterior.agreement import median_rhat, median_size
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health
@@ -31,7 +32,7 @@ from dissensus.posterior.step_work import watching_threads
 from dissensus.seeding import torch_stream
 from dissensus.torch_threads import torch_threads, usable_threads
 
-__all__ = ["OnEpoch", "PosteriorRun"]
+__all__ = ["HELD_OUT_ROWS", "OnEpoch", "PosteriorRun"]
 
 OnEpoch = Callable[[Sequence[EpochReport]], None]
 Weights = dict[str, Tensor]
@@ -51,7 +52,7 @@ class PosteriorRun:
     def __init__(
         self,
         model: GenerativeModel,
-        data: Tensor,
+        data: Tensor | BlockData,
         settings: SamplingSettings,
         *,
         seed: int,
@@ -87,6 +88,9 @@ class PosteriorRun:
             # Of a user's own networks only the weights they start from can be described.
             start = [part.weights for chain in self.chains for part in chain.parts.values()]
             watched = [] if self.held_out is None else [self.held_out]
+            if isinstance(data, BlockData):
+                described["data"] = {"digest": data.digest, "block": data.block, "window": data.window}
+                data = data.first(1)
             self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data, *watched, *start))
             try:
                 self._resume(self.checkpoint)
@@ -228,7 +232,7 @@ class PosteriorRun:
             {t: self.kept[c, t] for c, t in sorted(self.kept) if c == chain.index},
             {name: (chain.parts[name].state, chain.parts[name].weights) for name in chain.drawn},
             self.settings.fitted_draws or 0,
-            len(chain.data),
+            chain.size,
             partial(torch_stream, chain.seed, "chain", chain.index),
             partial(self._explains, chain),
         )

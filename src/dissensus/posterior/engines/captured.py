@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -44,7 +45,7 @@ class CapturedEngine:
 
     def _begin(self, epoch: int) -> Tensor:
         """Row numbers (steps, C, B)."""
-        return torch.stack([chain.begin_epoch(epoch) for chain in self.chains], dim=1)
+        return torch.stack([cast(Tensor, chain.begin_epoch(epoch)) for chain in self.chains], dim=1)
 
     def _capture(self) -> None:
         before = [{k: v.clone() for k, v in chain.tensors().items()} for chain in self.chains]
