@@ -37,7 +37,7 @@ def sentences(records: list[Record]) -> list[str]:
     """One sentence."""
     return [
         f"Ray: two workers scored {record.settings['rows']} rows {record.about['gain']:.2f} times as fast as "
-        f"one, on {os.cpu_count()} cores with a load of {record.about['load']:.1f} from others before it began."
+        f"one, on {os.cpu_count()} cores where others made a load of {record.about['load']:.1f}."
         for record in records
     ]
 

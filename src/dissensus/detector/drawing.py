@@ -18,6 +18,7 @@ from dissensus.detector.learnt import Drawn
 from dissensus.detector.measuring import OnProgress, available_statistics, measure, needs_one_a_call
 from dissensus.detector.plan import Plan
 from dissensus.detector.sampling import Sampler
+from dissensus.detector.settings import all_devices
 from dissensus.detector.statistic import settled_score
 from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, embed_inputs, fit_embedded, fit_preprocessor
@@ -25,7 +26,7 @@ from dissensus.inputs.tables import Table
 from dissensus.likelihood import check_proposal
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import channels_last, to_tensor
-from dissensus.posterior import HELD_OUT_ROWS, BlockData, EpochReport, WeightDraws, sample_posterior
+from dissensus.posterior import HELD_OUT_ROWS, BlockData, EpochReport, WeightDraws, sample_on_devices
 from dissensus.scores import Measured, Score
 from dissensus.seeding import numpy_stream
 
@@ -233,10 +234,11 @@ def sample(
         if on_progress is not None:
             on_progress(stage, reports[0].epoch, settings.epochs)
 
-    draws = sample_posterior(
+    draws = sample_on_devices(
         model,
-        train if isinstance(train, BlockData) else learnt_from(train).to(plan.device),
+        train if isinstance(train, BlockData) else learnt_from(train),
         settings,
+        all_devices(plan.device),
         seed=plan.seed,
         held_out=learnt_from(prepared.first("validation", HELD_OUT_ROWS)),
         checkpoint=checkpoint,

@@ -5,6 +5,7 @@ from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.budget import Budget
 from dissensus.posterior.checkpoint import claimed_checkpoint, fingerprint
 from dissensus.posterior.convergence import effective_sizes, rhat
+from dissensus.posterior.devices import sample_on_devices
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, SamplerHealth
 from dissensus.posterior.draws import PartDraws, Watched, WeightDraws, join_draws, load_draw, load_weights
 from dissensus.posterior.driver import sample_posterior, sample_together
@@ -49,6 +50,7 @@ __all__ = [
     "load_weights",
     "posterior_settings",
     "rhat",
+    "sample_on_devices",
     "sample_posterior",
     "sample_together",
 ]

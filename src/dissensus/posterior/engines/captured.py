@@ -65,7 +65,8 @@ class CapturedEngine:
             for _ in range(3):
                 self._step_all()
             torch.cuda.synchronize()
-            with torch.cuda.graph(self.graph):
+            # Another thread may run chains on another GPU: what it asks of the driver is its own affair.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self._step_all()
         torch.backends.cuda.matmul.allow_tf32 = dense_tf32
         for chain, tensors in zip(self.chains, before, strict=True):
