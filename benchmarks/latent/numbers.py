@@ -1,32 +1,41 @@
-"""What the page of latent spaces says: its tables, from the records."""
+"""What the page of latent spaces says, from the records of expressions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks.filling.registry import Number, Table
 from benchmarks.grids import to_markdown
-from benchmarks.latent.pieces import POSTERIORS
-from benchmarks.latent.table import search_grid, validity_grid
-from benchmarks.records import Records
+from benchmarks.latent.table import validity_grid
+from benchmarks.latent.validity import SCORES
+from benchmarks.records import Record, Records
 
 __all__ = ["NUMBERS", "TABLES"]
 
-MEASURES = {"": validity_grid, "-search": search_grid}
+OWN = "shared-encoder"
+KINDS = {"prior": "prior", "2-prior": "2 × prior", "5-prior": "5 × prior", "between": "between codes"}
 
 
-def _table(results: Path, *, group: str, kind: str, posterior: str) -> str:
-    records = Records(results / "latent")
-    found = [record for record in records.read(group + kind) if record.name == posterior]
-    grid = MEASURES[kind](posterior.replace("-", " "), found, quick=False)
+def _records(results: Path) -> list[Record]:
+    return [record for record in Records(results / "latent").read("expressions") if record.name == OWN]
+
+
+def _auroc(results: Path, *, kind: str, score: str) -> float:
+    rows = [row for record in _records(results) for row in record.rows if row["points"] == kind]
+    return fmean(row[score] for row in rows if row[score] is not None)
+
+
+def _validity(results: Path) -> str:
+    grid = validity_grid(OWN, _records(results), quick=False)
     return to_markdown(grid).split("\n", 2)[2] + "\n"
 
 
-NUMBERS: Mapping[str, Number] = {}
-TABLES: Mapping[str, Table] = {
-    f"{posterior}{kind}": partial(_table, group="expressions", kind=kind, posterior=posterior)
-    for posterior in POSTERIORS
-    for kind in MEASURES
+NUMBERS: Mapping[str, Number] = {
+    f"{name}.{score}": partial(_auroc, kind=kind, score=score)
+    for name, kind in KINDS.items()
+    for score in SCORES
 }
+TABLES: Mapping[str, Table] = {OWN: _validity}

@@ -6,6 +6,8 @@ import hashlib
 import math
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -30,6 +32,7 @@ from dissensus.cli.options import (
     parse_size,
 )
 from dissensus.cli.progress import Downloads, StageProgress
+from dissensus.cli.sharding import chosen_shard, finished, of_shard
 from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
@@ -38,7 +41,7 @@ if TYPE_CHECKING:
     from dissensus.inputs import InputStream
     from dissensus.scoring import Tally, Wish
 
-__all__ = ["Format", "score"]
+__all__ = ["Format", "score", "summarise"]
 
 STDIN = "-"
 
@@ -91,7 +94,21 @@ def score(
             "--skip-unreadable", help="Go on after inputs that cannot be scored; a column says why."
         ),
     ] = False,
+    absent_as_missing: Annotated[
+        bool,
+        typer.Option(
+            "--absent-as-missing",
+            help="Columns that a JSON line lacks count as missing. Default: such a line is refused.",
+        ),
+    ] = False,
     resize: Resize = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Score only shard I of N of DATA, counted from 0, to a Parquet file: merge joins them.",
+        ),
+    ] = None,
     own_score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
@@ -109,12 +126,17 @@ def score(
     scores as high; flagged says whether that is rarer than the gate's false-alarm rate.
 
     With DATA - each line of stdin is answered at once. A line is {"id": "a", "values": [1, 2]}, {"image":
-    "<base64 of a picture file>"}, or an object of a table's columns.
+    "<base64 of a picture file>"}, or an object of a table's columns. A line that cannot be scored ends the
+    work, when those before it are answered; with --skip-unreadable it gets a reason instead.
 
     An interrupted --output to a file goes on where it stopped when the same command is given again. With
     --fdr all rows are written at the end, for all inputs decide together.
+
+    With --shard 3/64 a process scores its share of DATA alone, on any machine and in any order, and does
+    nothing where its part is there already; dissensus merge makes of all parts what one process would write.
     """
     size = parse_size(resize)
+    chosen = None if shard is None else chosen_shard(shard, output, format, fdr=fdr, drift=drift)
     if output is not None:
         check_not_data(Path(output), data)
     # With --json alone the rows are wanted nowhere, and are still made: they are what is counted.
@@ -127,17 +149,26 @@ def score(
 
         if format is None:
             to_lines = place.is_stdout and data == STDIN
-            format = Format.jsonl if to_lines else Format(format_of(Path(place.name)))
+            # A pipe or a device may be called anything.
+            named = Path(place.name) if place.file is not None else Path()
+            format = Format.jsonl if to_lines else Format(format_of(named))
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
-        wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
+        noted = detector.preprocessor_.feature_names is not None or detector.confirmed_ is not None
+        wish = Wish(fdr, drift, skip_unreadable, notes=noted)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
-            stream = _open(detector, data, size, id_column, quiet=quiet)
-            work = {"gate": _gate_digest(gate), "data": _state(data), "size": size, "id": id_column}
+            stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
+            work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}
+            work |= {"id": id_column, "absent": absent_as_missing}
+            tally = None
+            if chosen is not None:
+                stream, label = of_shard(stream, chosen, wish, detector, data, work)
+                wish, work["part"] = replace(wish, label=label), asdict(label)
+                tally = finished(place.file, label)
             try:
-                tally = score_to_output(
+                tally = tally or score_to_output(
                     detector, stream, place, format.value, wish, work=work, on_progress=progress
                 )
             except KeyboardInterrupt:
@@ -150,19 +181,39 @@ def score(
                 )
                 raise Interrupted(f"interrupted: {how}") from None
     where = None if output is None or place.is_stdout else output
-    _summarise(tally, detector, gate, where, wish, json=json, quiet=quiet)
+    about = {
+        "gate": str(gate),
+        "statistic": detector.statistic_,
+        "false_alarm_rate": detector.false_alarm_rate,
+        "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,
+        "calibration_inputs": len(detector.calibration_scores_),
+    }
+    summarise(tally, about, where, wish, json=json, quiet=quiet)
     if fail_on_outliers and tally.flagged:
         raise typer.Exit(FOUND_OUTLIERS)
 
 
 def _open(
-    gate: Detector, data: str, size: tuple[int, int] | None, id_column: str | None, *, quiet: bool
+    gate: Detector,
+    data: str,
+    size: tuple[int, int] | None,
+    id_column: str | None,
+    absent_as_missing: bool,
+    *,
+    quiet: bool,
 ) -> InputStream:
     from dissensus.inputs import open_stream
 
     source = _stdin() if data == STDIN else data
     with Downloads(quiet=quiet) as downloads:
-        return open_stream(source, gate.preprocessor_, id_column=id_column, resize=size, progress=downloads)
+        return open_stream(
+            source,
+            gate.preprocessor_,
+            id_column=id_column,
+            resize=size,
+            progress=downloads,
+            absent_as_missing=absent_as_missing,
+        )
 
 
 def _stdin() -> IO[bytes]:
@@ -197,28 +248,18 @@ def _state(data: str) -> str:
     return digest.hexdigest()
 
 
-def _summarise(
-    tally: Tally,
-    detector: Detector,
-    gate: Path,
-    output: str | None,
-    wish: Wish,
-    *,
-    json: bool,
-    quiet: bool,
+def summarise(
+    tally: Tally, about: Mapping[str, Any], output: str | None, wish: Wish, *, json: bool, quiet: bool
 ) -> None:
+    """Say what the rows add up to; ``about`` says of which gate they are."""
     drift = tally.monitor
     if json:
         summary: dict[str, Any] = {
             "inputs": tally.inputs,
             "flagged": tally.flagged,
             "unreadable": tally.unreadable,
-            "gate": str(gate),
-            "statistic": detector.statistic_,
-            "false_alarm_rate": detector.false_alarm_rate,
+            **about,
             "fdr": wish.fdr,
-            "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,
-            "calibration_inputs": len(detector.calibration_scores_),
             "drift": None if drift is None else {"log_evidence": drift.log_martingale, "alarm": drift.alarm},
             "output": output,
         }
@@ -227,7 +268,7 @@ def _summarise(
         where = f", rows in {output}" if output is not None else ""
         unreadable = f", {tally.unreadable} unreadable" if tally.unreadable else ""
         rate = (
-            f"false-alarm rate {detector.false_alarm_rate:g}"
+            f"false-alarm rate {about['false_alarm_rate']:g}"
             if wish.fdr is None
             else f"false discovery rate {wish.fdr:g}"
         )

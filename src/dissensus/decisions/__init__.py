@@ -16,10 +16,12 @@ from dissensus.decisions.discoveries import (
     benjamini_hochberg,
     benjamini_yekutieli,
     check_discoveries_possible,
+    discovery_limit,
     least_calibration_size_for_fdr,
 )
 from dissensus.decisions.drift import DriftMonitor
 from dissensus.decisions.exchangeability import Exchangeability, check_exchangeable
+from dissensus.decisions.feedback import joining
 from dissensus.decisions.threshold import (
     FalseAlarmInterval,
     Threshold,
@@ -50,8 +52,10 @@ __all__ = [
     "conformal_p_values",
     "conformal_threshold",
     "contaminated_rate",
+    "discovery_limit",
     "effective_size",
     "false_alarm_interval",
+    "joining",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
     "most_informative",

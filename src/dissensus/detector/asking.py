@@ -28,6 +28,7 @@ from dissensus.decisions import (
     weighted_p_values,
 )
 from dissensus.detector.attributes import FittedAttributes
+from dissensus.detector.confirming import traits_of
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.latent_space import latent_space
@@ -151,7 +152,7 @@ class Asking(FittedAttributes):
             self.calibration_scores_,
             false_alarm_probability=false_alarm_probability,
             confidence=confidence,
-            seed=stream_seed(self.seed_, "drift"),
+            seed=self.drift_seed,
         )
 
     @property
@@ -171,6 +172,21 @@ class Asking(FittedAttributes):
         They are those about which the draws disagree, each in another way than those chosen before it.
         """
         return most_informative(self.log_likelihoods(X_pool, on_progress=on_progress).values, n)
+
+    def known(self, X: Any) -> list[str | None]:
+        """Return what was said before of each input (N,), or of one that can hardly be told from it.
+
+        That is "confirmed as an outlier before", "confirmed as normal before", or None (:meth:`confirm`).
+        """
+        check_is_fitted(self)
+        if self.confirmed_ is None:
+            return [None] * sum(len(batch) for batch in scoring_batches(self.preprocessor_, X))
+        return self.confirmed_.known(self._traits(X))
+
+    @property
+    def drift_seed(self) -> int:
+        """Of the numbers by which :meth:`drift_monitor` breaks ties."""
+        return stream_seed(self.seed_, "drift")
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) that all scores are made from."""
@@ -221,6 +237,13 @@ class Asking(FittedAttributes):
 
         # By map, which lets go of a batch before it asks for the next.
         return np.concatenate(list(map(scores, scoring_batches(self.preprocessor_, X))))
+
+    def _traits(self, X: Any) -> NDArray[np.float32]:
+        """What inputs are recognised by (N, F)."""
+        parts = [traits_of(self.preprocessor_, batch) for batch in scoring_batches(self.preprocessor_, X)]
+        if not parts:
+            raise DataError("X is empty: give at least one input")
+        return np.concatenate(parts)
 
     def _statistics(
         self, X: Any, on_progress: OnProgress | None, stage: str

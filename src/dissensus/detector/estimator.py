@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import copy
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 
 from dissensus.defaults import STATISTIC
+from dissensus.detector.apart import Chains, run_chains
 from dissensus.detector.asking import Asking
-from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.bounded import learn_within_memory
+from dissensus.detector.calibrating import confirm, together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.confirming import Confirmation
 from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
+from dissensus.detector.logged import logged
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior
 from dissensus.detector.sampling import check_posterior, sampling_settings, settled
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
+from dissensus.detector.showing import Shown
 from dissensus.detector.statistic import Statistic
 from dissensus.inputs import Vocabulary
 from dissensus.likelihood import Proposal
+from dissensus.memory import parse_memory
 from dissensus.models import (
     AUTO,
     GenerativeModel,
@@ -42,7 +50,7 @@ from dissensus.seeding import torch_stream
 __all__ = ["Detector"]
 
 
-class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Finds inputs unlike those it was fitted on, by the disagreement of posterior draws of a model.
 
     Parameters
@@ -171,6 +179,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         y: Any = None,  # noqa: ARG002 scikit-learn passes it to every estimator
         *,
         contamination: float | None = None,
+        memory: str | int | None = None,
         checkpoint: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
@@ -190,16 +199,110 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What is flagged is
         set by ``false_alarm_rate`` alone.
 
+        ``memory``, such as ``"2 GB"``, is what the whole process may take. Inputs then stay on disk, are
+        decoded once into a cache there (in ``checkpoint``, if it is given) and are learnt from by blocks
+        (``docs/scale.md``). None holds all inputs in memory.
+
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
 
         Warns by a :class:`~dissensus.errors.SamplerWarning` if the chains do not sample, and says what to
         change.
         """
+        plan = self._plan(contamination)
+        if memory is not None:
+            plan = replace(plan, memory=parse_memory(memory))
+        learning = learn if memory is None else learn_within_memory
+        with claimed_checkpoint(checkpoint):
+            self._forget()
+            self._take(
+                learning(X, plan, checkpoint=checkpoint, on_progress=logged(on_progress), stacklevel=3)
+            )
+        warn_if_mute(self)
+        warn_if_outliers_rule(self)
+        warn_if_unsound(self)
+        return self
+
+    def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:
+        """Takes new inliers ``X``, which :meth:`fit` has not seen, as calibration inputs; no draw changes.
+
+        After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
+        old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
+        """
+        found = self._statistics(X, logged(on_progress), stage="calibrating")
+        calibration = together(self.calibration_statistics_, found) if keep else found
+        known = self.learnt_.confirmed
+        if known is not None and not keep:
+            known = known.with_new_calibration()
+        self.learnt_ = replace(self.learnt_, calibration=calibration, confirmed=known)
+        warn_if_mute(self)
+        return self
+
+    def confirm(
+        self,
+        X: Any,
+        *,
+        normal: bool,
+        audited: float = 0.0,
+        flagged: ArrayLike | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Confirmation:
+        """Tell the detector what a person says of inputs ``X`` that were looked at: normal, or outliers.
+
+        All are remembered: :meth:`known` says so when one comes again. That changes no score and no decision.
+
+        Normal ones may join the calibration inputs. Those that were looked at because they were flagged were
+        chosen by their score, and would make alarms rarer than asked for. So it takes ``audited``: of the
+        inputs that were not flagged, the share that was drawn by chance and looked at too. These join, and
+        each flagged one joins with this probability, so that who joins does not depend on the score
+        (:mod:`dissensus.decisions.feedback`). 1 says that everything was looked at, 0 that only alarms were:
+        then none joins. ``flagged`` (N,) says which were, if it was not this detector as it is now that
+        flagged them.
+        """
+        return confirm(self, X, normal=normal, audited=audited, flagged=flagged, on_progress=on_progress)
+
+    def fit_chains(
+        self,
+        X: Any,
+        *,
+        first_chain: int = 0,
+        contamination: float | None = None,
+        checkpoint: str | Path | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Chains:
+        """Runs only some chains of a fit, as another machine runs others, for ``join_chains`` to join.
+
+        ``chains`` and ``draws`` are those of this part; its chains are numbered from ``first_chain`` on. All
+        parts take the same ``X`` and settings, and divide it alike: joined, they are the detector that one
+        machine would have fitted with all chains, to the bit on one kind of processor. Nothing is calibrated
+        here. The rest is as in :meth:`fit`.
+        """
+        part = copy.copy(self)
+        part._in_parts = True
+        part._forget()
+        plan = part._plan(contamination)
+        with claimed_checkpoint(checkpoint):
+            return run_chains(
+                part,
+                X,
+                plan,
+                first_chain,
+                checkpoint=checkpoint,
+                on_progress=logged(on_progress),
+                stacklevel=3,
+            )
+
+    # ---- what subclasses say otherwise
+
+    _in_parts = False
+    """Whether it is fitted in parts, of which this is one: some of the chains, on one of several machines."""
+
+    def _plan(self, contamination: float | None) -> Plan:
+        """What a fit is to do; settings that cannot work are refused."""
         self._check()
         check_posterior(self)
         check_contamination(contamination)
-        plan = Plan(
+        return Plan(
             self._build,
             lambda rows: self._recommended(rows=rows),
             partial(settled, self),
@@ -214,28 +317,8 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             root_seed(self.random_state),
             find_device(self.device),
             float(contamination or 0.0),
+            self._has_own_shape(),
         )
-        with claimed_checkpoint(checkpoint):
-            self._forget()
-            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
-        warn_if_mute(self)
-        warn_if_outliers_rule(self)
-        warn_if_unsound(self)
-        return self
-
-    def recalibrate(self, X: Any, *, keep: bool = False, on_progress: OnProgress | None = None) -> Self:
-        """Takes new inliers ``X``, which :meth:`fit` has not seen, as calibration inputs; no draw changes.
-
-        After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
-        old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
-        """
-        found = self._statistics(X, on_progress, stage="calibrating")
-        calibration = together(self.calibration_statistics_, found) if keep else found
-        self.learnt_ = replace(self.learnt_, calibration=calibration)
-        warn_if_mute(self)
-        return self
-
-    # ---- what subclasses say otherwise
 
     def _check(self) -> None:
         """Refuses settings that cannot work, as far as that is known before the inputs are seen."""
@@ -245,6 +328,10 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
         return build_model(self._asked(), shape, clip=clip, generator=torch_stream(seed, "architecture"))
+
+    def _has_own_shape(self) -> bool:
+        """Whether the model reads inputs of a shape that it was made for."""
+        return isinstance(self.model, GenerativeModel)
 
     def _recommended(self, *, rows: bool) -> Recommended:
         """What the model recommends, for rows or else for pictures."""

@@ -9,12 +9,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.detector.drawing import PreparedRows
+from dissensus.detector.drawing import HeldOut, InMemory
 from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.learnt import Drawn, Learnt
 from dissensus.errors import SettingsError
 from dissensus.inputs import Preprocessor, TextPreprocessor
-from dissensus.latent import LatentCodes, LatentSpace, shared_space
+from dissensus.latent import MOST_HELD_OUT, LatentCodes, LatentSpace, shared_space
 from dissensus.models import LatentModel
 from dissensus.models.inputs import channels_last, to_tensor
 
@@ -22,11 +22,12 @@ __all__ = ["codes_of_fit", "latent_space"]
 
 
 def codes_of_fit(
-    drawn: Drawn, prepared: PreparedRows, device: torch.device, *, keep: bool
+    drawn: Drawn, held_out: HeldOut, examples: Tensor, device: torch.device, *, keep: bool
 ) -> LatentCodes | None:
     """Codes of calibration inputs, and of training inputs if these are to be kept.
 
-    None where the model has no latent space to be asked.
+    None where the model has no latent space to be asked. Of training inputs that are not all in memory there
+    are the ``examples``.
     """
     if not isinstance(drawn.model, LatentModel):
         return None
@@ -34,12 +35,14 @@ def codes_of_fit(
         shared = shared_space(drawn.model, drawn.draws)
     except SettingsError:  # a single draw a chain: it can score inputs all the same
         return None
-    parts = prepared.parts
+    training = examples
+    if isinstance(held_out, InMemory):
+        training = held_out.parts["train"]
     return LatentCodes.measure(
         drawn.model,
         drawn.draws.select(shared.draws),
-        parts["train"] if keep else parts["train"][:0],
-        parts["calibration"],
+        training if keep else training[:0],
+        held_out.first("calibration", MOST_HELD_OUT),
         seed=drawn.seed,
         device=device,
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.detector.confirming import Confirmed
 from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
@@ -64,6 +65,8 @@ class Learnt(Drawn):
     """None: every input was taken for normal."""
     codes: LatentCodes | None = None
     """Where inputs lie in the latent space; None where there is no such space, or none to be asked."""
+    confirmed: Confirmed | None = None
+    """Inputs that people have looked at since; None: there are none."""
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

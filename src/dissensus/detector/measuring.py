@@ -12,13 +12,14 @@ from torch import Tensor
 
 from dissensus.decisions import rounded
 from dissensus.detector.learnt import Drawn, Learnt
+from dissensus.detector.settings import all_devices
 from dissensus.explain import statistics_of
 from dissensus.inputs import Preprocessor
 from dissensus.likelihood import (
     LogLikelihoods,
     input_statistics,
     keeps_bits,
-    log_likelihoods,
+    log_likelihoods_on,
     statistic_names,
 )
 from dissensus.models import GenerativeModel
@@ -49,7 +50,9 @@ def available_statistics(model: GenerativeModel, preprocessor: Preprocessor, *, 
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    return Available(statistic_names(model, several=several), preprocessor.statistic_names)
+    return Available(
+        statistic_names(model, several=several), preprocessor.statistic_names, wide=preprocessor.wide
+    )
 
 
 def likelihoods(
@@ -69,13 +72,13 @@ def likelihoods(
         if on_progress is not None:
             on_progress(stage, done, total)
 
-    return log_likelihoods(
+    return log_likelihoods_on(
+        all_devices(device),
         drawn.model,
         drawn.draws,
         data,
         samples=drawn.samples,
         seed=drawn.seed,
-        device=device,
         on_tile=on_tile,
         one_a_call=drawn.one_a_call,
         proposal=drawn.proposal,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -22,10 +22,11 @@ class ImageFolder:
 
     ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"`` instead.
 
-    Files whose suffix Pillow does not know, hidden files and hidden folders are left out; linked folders are
-    not followed. Without ``size`` (H, W) every picture must have the size of the first; without ``channels``
-    (1 or 3) the first decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves
-    out pictures that cannot be read and lists them in ``skipped``.
+    Files whose suffix Pillow does not know, hidden files and hidden folders are left out. Linked folders are
+    followed; one that was visited already, as by a link to a folder above, is not visited again. Without
+    ``size`` (H, W) every picture must have the size of the first; without ``channels`` (1 or 3) the first
+    decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves out pictures that
+    cannot be read and lists them in ``skipped``.
     """
 
     def __init__(
@@ -86,10 +87,15 @@ class ImageFolder:
         """All pictures at once, (N, H, W) or (N, H, W, 3)."""
         return next(pixels for _, pixels in self.batches(len(self)))
 
-    def _pixels(self) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
+    def run(self, start: int, stop: int) -> NDArray[np.uint8]:
+        """Those of the pictures number ``start`` to ``stop`` that are not left out."""
+        found = [picture for _, picture in self._pixels(self.paths[start:stop])]
+        return np.stack(found) if found else np.empty((0, *self.shape), np.uint8)
+
+    def _pixels(self, paths: Sequence[Path] | None = None) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
         first, shape = self._decided()
         channels = 1 if len(shape) == 2 else 3
-        for path in self.paths:
+        for path in self.paths if paths is None else paths:
             if path in self._unreadable:
                 continue
             picture = self._read(path, channels)
@@ -160,17 +166,31 @@ def _pictures(root: Path) -> list[Path]:
         raise DataError(f"{root} is not a folder; name one that holds images.")
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename} cannot be listed ({error}).") from error
+        raise DataError(
+            f"{error.filename} cannot be listed ({error.strerror}): see that it may be read."
+        ) from error
 
     suffixes = image_suffixes()
-    found = []
-    for folder, subfolders, files in os.walk(root, onerror=refuse):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        found += [
-            Path(folder, name)
-            for name in files
-            if not name.startswith(".") and Path(name).suffix.lower() in suffixes
-        ]
+    found, links = [], [root]
+    visited: set[tuple[int, int]] = set()
+    # Folders before links to them: a picture is called by where it lies, if that is below the root.
+    while links:
+        place = links.pop(0)
+        for folder, subfolders, files in os.walk(place, onerror=refuse):
+            there = Path(folder).stat()
+            if (there.st_dev, there.st_ino) in visited:
+                subfolders[:] = []
+                continue
+            visited.add((there.st_dev, there.st_ino))
+            shown = sorted(name for name in subfolders if not name.startswith("."))
+            linked = [name for name in shown if Path(folder, name).is_symlink()]
+            links += [Path(folder, name) for name in linked]
+            subfolders[:] = [name for name in shown if name not in linked]
+            found += [
+                Path(folder, name)
+                for name in files
+                if not name.startswith(".") and Path(name).suffix.lower() in suffixes
+            ]
     if not found:
         raise DataError(f"{root} holds no images; formats are told by suffix, such as .png or .jpg.")
     return sorted(found, key=lambda path: path.relative_to(root).as_posix())

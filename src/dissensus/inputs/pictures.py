@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
+from dissensus.inputs.grey import IN_COLOUR, as_grey, coloured
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.surroundings import Surroundings
 from dissensus.inputs.tables import Table
@@ -16,7 +18,7 @@ from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import image_statistic_names, image_statistics
 
-__all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings"]
+__all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
 PICTURED = ("isolation",)
 """Of what surroundings tell, what is measured of pictures. Their far outliers may be nearer to the training
@@ -26,9 +28,17 @@ MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are mad
 
 def picture_surroundings(images: NDArray[Any], random: np.random.Generator) -> Surroundings:
     """Learns from the textures of training pictures (n, H, W, C), or of a random choice of them."""
-    if len(images) > MOST_PICTURES:
-        images = images[np.sort(random.permutation(len(images))[:MOST_PICTURES])]
-    return Surroundings.of_vectors(textures(images), random)
+    return surroundings_of_some(len(images), lambda chosen: textures(images[chosen]), random)
+
+
+def surroundings_of_some(
+    count: int, textures_of: Callable[[NDArray[np.int64]], NDArray[np.float64]], random: np.random.Generator
+) -> Surroundings:
+    """The same of ``count`` training pictures, told which of them are chosen, in order."""
+    chosen = np.arange(count)
+    if count > MOST_PICTURES:
+        chosen = np.sort(random.permutation(count)[:MOST_PICTURES])
+    return Surroundings.of_vectors(textures_of(chosen), random)
 
 
 @dataclass(frozen=True)
@@ -61,7 +71,7 @@ class PicturePreprocessor(Preprocessor):
         """Pictures (n, H, W, C) of uint8 or float32."""
         if isinstance(inputs, Table):
             raise DataError(
-                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+                "X is a table of named columns, and this detector was fitted on pictures: give it pictures"
             )
         height, width, channels = self.shape
         if axes(inputs) <= 2:
@@ -69,6 +79,10 @@ class PicturePreprocessor(Preprocessor):
                 f"X has shape {np.shape(inputs)}, and this detector takes images: "
                 f"give it (N, {height}, {width}, {channels})"
             )
+        if channels == 1 and np.shape(inputs)[3:] == (3,):
+            pictures = check_images(inputs, expected=(height, width, 3))
+            problems = {int(place): {"": f"it {IN_COLOUR}"} for place in np.flatnonzero(coloured(pictures))}
+            return Prepared(as_grey(pictures), problems)
         return Prepared(check_images(inputs, expected=(height, width, channels)))
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -110,5 +124,6 @@ class PicturePreprocessor(Preprocessor):
         return np.zeros((count, *self.shape), dtype=np.uint8)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """(H, W, C), or (H, W) of a grey one."""
-        return shape == self.shape or (self.shape[2:] == (1,) and shape == self.shape[:2])
+        """(H, W, C), or (H, W) or (H, W, 3) of a grey one."""
+        sides = self.shape[:2]
+        return shape == self.shape or (self.shape[2:] == (1,) and shape in (sides, (*sides, 3)))

@@ -19,7 +19,7 @@ from dissensus.seeding import numpy_stream
 from dissensus.tiles import filled, slices
 from dissensus.torch_threads import torch_threads
 
-__all__ = ["LATENT_CODES", "LatentCodes", "encodings"]
+__all__ = ["LATENT_CODES", "MOST_HELD_OUT", "LatentCodes", "encodings"]
 
 MOST_TRAINING, MOST_HELD_OUT = 5000, 1000
 TILE = 64
