@@ -73,7 +73,7 @@ def pieces(asked: Asked) -> Iterator[Piece]:
     fitting = QUICK_FITTING if quick else FITTING
     within = {"pictures": fitting, "side": SIDE, "memory": memory, "fit": dict(TINY)}
     yield Piece("larger", "within memory", within, partial(_within, fitting, memory))
-    for seed in asked.seeds[:1] if quick else asked.seeds:
+    for seed in asked.seeds:
         order = {"shares": list(SHARES), "learning": dict(LEARNING), "blocks": BLOCKS, "quick": quick}
         yield Piece("larger", "order", order, partial(_order, seed, quick=quick), seed)
 

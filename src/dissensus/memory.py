@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
 from collections.abc import Callable
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from dissensus.errors import SettingsError
 
-__all__ = ["in_words", "parse_memory", "peak_of"]
+__all__ = ["give_back", "in_words", "parse_memory", "peak_of"]
 
 UNITS = {"": 1, **{prefix: 1000**power for power, prefix in enumerate("kmgt", 1)}}
 UNITS |= {f"{prefix}i": 1024**power for power, prefix in enumerate("kmgt", 1)}
@@ -37,6 +38,14 @@ def in_words(amount: float) -> str:
     ('2.3 GB', '12 MB')
     """
     return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"
+
+
+def give_back() -> None:
+    """Hand free memory back to the system, on Linux: torch's many sizes leave holes that add up otherwise."""
+    if sys.platform.startswith("linux"):
+        library = ctypes.CDLL(None)
+        if hasattr(library, "malloc_trim"):
+            library.malloc_trim(0)
 
 
 def peak_of(work: Callable[[], object]) -> int:

@@ -30,7 +30,7 @@ from dissensus.detector.plan import Plan
 from dissensus.errors import SettingsError
 from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
-from dissensus.memory import in_words, peak_of
+from dissensus.memory import give_back, in_words, peak_of
 from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import HELD_OUT_ROWS, BlockData
 from dissensus.seeding import numpy_stream
@@ -74,6 +74,7 @@ class StoredRows:
         for start in range(0, max(1, len(rows)), size):
             inputs = self.stored.take(rows[start : start + size])
             yield inputs, _seen(self.preprocessor, inputs)
+            give_back()
 
     def with_examples(self, count: int, seed: int) -> StoredRows:
         """The same with some training inputs as a part of their own."""
