@@ -130,6 +130,10 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(_tables(6, options=f"--contaminated --seeds {seed}") for seed in (0, 1, 2)),
         Part("checks --only shift", 3, "checks/shift:*"),
         *(Part(f"checks --only svhn --seeds {n}", 6, f"checks/svhn:*@{n}") for n in (0, 1, 2)),
+        Part("checks --only shards", 4, "checks/shards:*"),
+        Part("checks --only kills", 6, "checks/kills:*"),
+        Part("checks --only larger --seeds 0", 8, "checks/larger:*"),
+        Part("checks --only larger --seeds 1,2", 3),
         Part("checks --only fuzz", 3, "checks/fuzz:*"),
     ),
 }
