@@ -71,14 +71,14 @@ def test_a_body_that_never_ends_is_given_up(serving, folder):
 @pytest.fixture
 def timed(serving, folder, monkeypatch):
     """A service, the timers of its connections' heads, and the bytes that it has read."""
-    timers, read, data_received = [], [], connections.PatientConnection.data_received
+    timers, read, data_received = [], [], connections.BoundedConnection.data_received
 
     def noted(self, data):
         data_received(self, data)
         read.append(data)
 
     monkeypatch.setattr(connections, "HEAD_SECONDS", 2 * LONG)  # only a test lets one ring
-    monkeypatch.setattr(connections.PatientConnection, "data_received", noted)
+    monkeypatch.setattr(connections.BoundedConnection, "data_received", noted)
     with serving(folder / "rows") as found:
         call_later = found.loop.call_later
 

@@ -45,6 +45,9 @@ def serve(
     queue: Annotated[
         int, typer.Option(min=1, help="Inputs of a gate that may wait; then it answers 429.")
     ] = 512,
+    connections: Annotated[
+        int, typer.Option(min=1, help="At once; then the one that idles longest is closed.")
+    ] = 1000,
     max_body_mb: Annotated[float, typer.Option(help="MiB of one request.")] = 32.0,
     max_inputs: Annotated[int, typer.Option(min=1, help="Files or rows in one request.")] = 256,
     decoders: Annotated[
@@ -107,6 +110,7 @@ def serve(
         max_batch=max_batch,
         max_delay_ms=max_delay_ms,
         queue=queue,
+        connections=connections,
         max_body_mb=max_body_mb,
         max_inputs=max_inputs,
         decoders=decoders,
@@ -152,6 +156,7 @@ def _make_key(path: Path | None, name: str) -> None:
 def _require_extra() -> None:
     try:
         import fastapi  # noqa: F401
+        import httptools  # noqa: F401
         import prometheus_client  # noqa: F401
         import python_multipart  # noqa: F401
         import uvicorn  # noqa: F401

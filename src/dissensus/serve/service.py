@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -43,6 +43,8 @@ class Service:
         self.bodies = Bodies(settings.max_body, settings.timeout)
         self.draining = False
         self.scoring_requests = 0
+        self.connections: Collection[object] = ()
+        """Those that are open; the server says which."""
         self._workers: Workers | None = None
         self._decoders: Decoders | None = None
         self._webhook: Webhook | None = None

@@ -33,6 +33,8 @@ class ServeSettings:
     """How long the first input of a batch waits for company while a worker is free."""
     queue: int = 512
     """Inputs of one gate that may wait."""
+    connections: int = 1000
+    """At once; fewer where the system allows this process fewer open files."""
     max_body_mb: float = 32.0
     max_inputs: int = 256
     """Files or rows in one request."""
@@ -72,6 +74,7 @@ class ServeSettings:
         for name, least in (
             ("max_batch", 1),
             ("queue", 1),
+            ("connections", 1),
             ("max_inputs", 1),
             ("max_pixels", 64),
             ("decoders", 1),
