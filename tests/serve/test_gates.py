@@ -10,7 +10,7 @@ import pytest
 
 from dissensus import BayesianVAE
 from dissensus.errors import ArtifactError
-from dissensus.serve.gates import GateFolder
+from dissensus.serve.gate_folder import GateFolder
 from dissensus.serve.service import Service
 from dissensus.serve.settings import ServeSettings
 

@@ -189,6 +189,18 @@ def test_other_names_can_be_allowed(serving, folder):
         assert found.client.get("/gate").status_code == 403
 
 
+def test_probes_and_prometheus_may_ask_by_an_address(serving, folder):
+    """A kubelet asks a pod by its address; no page of another site can do that in somebody's browser."""
+    with serving(folder / "rows", allowed_hosts=("gate.example",)) as found:
+        status = lambda path, host: found.client.get(path, headers={"host": host}).status_code  # noqa: E731
+        for path in ("/v2/health/live", "/v2/health/ready", "/metrics"):
+            for host in ("10.1.2.3:8000", "[fd00::7]:8000", "10.1.2.3"):
+                assert status(path, host) == 200, (path, host)
+            for host in ("evil.example", "10.1.2.3.evil.example", "", "10.1.2"):
+                assert status(path, host) == 403, (path, host)
+        assert status("/gate", "10.1.2.3:8000") == 403
+
+
 def test_a_name_may_be_allowed_with_its_port_and_an_address_without_brackets(serving, folder):
     with serving(folder / "rows", allowed_hosts=("gate.example:8443", "fe80::1", "[fe80::2]:80")) as found:
         status = lambda host: found.client.get("/gate", headers={"host": host}).status_code  # noqa: E731

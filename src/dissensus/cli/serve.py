@@ -35,6 +35,13 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name browsers may know this service by; repeat."),
     ] = None,
+    default: Annotated[
+        str | None, typer.Option(metavar="GATE", help="Which gate answers where none is named.")
+    ] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="GATE=VERSION", help="Which of its versions answers where none is named; repeat."),
+    ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate chain in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.")] = None,
     workers: Annotated[
@@ -105,6 +112,8 @@ def serve(
         host=host,
         port=port,
         allowed_hosts=tuple(allow_host or ()),
+        default=default,
+        pinned=tuple(map(_pinned, pin or ())),
         workers=workers,
         device=device,
         max_batch=max_batch,
@@ -138,6 +147,13 @@ def serve(
         messages().print(f"open {address}/ in a browser; Ctrl-C ends it", markup=False, soft_wrap=True)
 
     serve_gates(Service(gate, settings), announce)
+
+
+def _pinned(text: str) -> tuple[str, str]:
+    gate, equals, version = text.partition("=")
+    if not (gate and equals and version):
+        raise SettingsError(f"--pin takes GATE=VERSION, as in clothes=v17, and not {text!r}")
+    return gate, version
 
 
 def _make_key(path: Path | None, name: str) -> None:

@@ -12,6 +12,7 @@ from starlette.exceptions import HTTPException
 
 from dissensus._version import __version__
 from dissensus.serve.answers import JsonAnswer
+from dissensus.serve.framing import Framing
 from dissensus.serve.guards import OPEN, Guards
 from dissensus.serve.observing import Catching, Observing
 from dissensus.serve.pages import page_routes
@@ -80,6 +81,7 @@ def make_app(service: Service) -> FastAPI:
         draining=lambda: service.draining,
         tls=settings.tls_cert is not None,
     )
+    app.add_middleware(Framing)
     app.add_middleware(Observing, metrics=service.metrics)
     return app
 

@@ -38,7 +38,8 @@ __all__ = ["plain_routes"]
 EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as a batch
 
 GateName = Annotated[
-    str | None, Query(alias="gate", max_length=100, description="Which gate; default: the first.")
+    str | None,
+    Query(alias="gate", max_length=201, description="Which gate, or GATE/VERSION; default: the chosen or only one."),
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
@@ -62,7 +63,7 @@ def plain_routes(service: Service) -> APIRouter:
         """The gates that can be asked, and how much at once."""
         names = gates.names
         limits = {"max_inputs": settings.max_inputs, "max_body": settings.max_body}
-        return JsonAnswer({"gates": names, "default": names[0] if names else None, **limits})
+        return JsonAnswer({"gates": names, "default": gates.default, **limits})
 
     @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
     async def describe(gate: GateName = None) -> Response:
@@ -143,7 +144,7 @@ async def _inputs(
     if kind == "multipart/form-data":
         if served.kind != "images":
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
-        uploads = parse_files(body, content_type, most=most)
+        uploads = (await service.workers.in_turns(parse_files(body, content_type, most=most)))[-1]
         request.scope.update(gate_name=served.name, inputs=len(uploads))
         reader = PictureReader(
             served.shape,

@@ -15,6 +15,7 @@ __all__ = [
     "Live",
     "ModelMetadata",
     "ModelReady",
+    "ModelStats",
     "Ready",
     "Scored",
     "ServerMetadata",
@@ -237,6 +238,48 @@ class ModelMetadata(BaseModel):
     platform: str
     inputs: list[TensorMetadata]
     outputs: list[TensorMetadata]
+
+
+class Duration(BaseModel):
+    """How often, and how long in all."""
+
+    count: int
+    ns: int
+
+
+class InferenceStats(BaseModel):
+    """Of requests, from their arrival in the queue to their answer; of batches, their computing."""
+
+    success: Duration
+    fail: Duration
+    queue: Duration
+    compute_infer: Duration
+
+
+class GateStats(BaseModel):
+    """Of one gate since it was loaded."""
+
+    name: str
+    version: str
+    last_inference: int = Field(description="Milliseconds since 1970; 0: never.")
+    inference_count: int = Field(description="Inputs that were scored.")
+    execution_count: int = Field(description="Batches.")
+    inference_stats: InferenceStats
+
+
+class ModelStats(BaseModel):
+    """Of the Open Inference Protocol's extension of statistics."""
+
+    model_stats: list[GateStats]
+
+
+class IndexEntry(BaseModel):
+    """A gate that is there, served or not."""
+
+    name: str
+    version: str
+    state: str = Field(pattern="^(READY|UNAVAILABLE)$")
+    reason: str
 
 
 class ResponseTensor(TensorMetadata):

@@ -13,7 +13,8 @@ from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import SettingsError, brief
 from dissensus.serve.bodies import Bodies
 from dissensus.serve.decoders import Decoders
-from dissensus.serve.gates import GateFolder, Gates
+from dissensus.serve.gate_folder import GateFolder
+from dissensus.serve.gates import Gates
 from dissensus.serve.keys import KeyFile
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
@@ -72,6 +73,7 @@ class Service:
             self.settings.decoders,
             seconds=self.settings.decode_timeout,
             memory=self.settings.decoder_memory,
+            most_pixels=self.settings.max_pixels,
             count_outcome=self.metrics.count_picture,
         )
         if self.settings.webhook is not None:

@@ -24,6 +24,10 @@ class ServeSettings:
     port: int = 8000
     allowed_hosts: tuple[str, ...] = ()
     """Names that the service is known by; empty: those of this machine if ``host`` is loopback, else any."""
+    default: str | None = None
+    """The gate that answers where none is named; None: the only one, and none of several."""
+    pinned: tuple[tuple[str, str], ...] = ()
+    """Gates that have several versions, each with the version that answers where none is named."""
     workers: int | None = None
     """Batches scored at once; None: one a core, or one where a GPU does the work."""
     device: str = "cpu"
