@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -59,6 +60,7 @@ def make_app(service: Service) -> FastAPI:
         description=DESCRIPTION,
         version=__version__,
         lifespan=lifespan,
+        openapi_url=None,  # written anew for each who asks
         docs_url=None,  # those pages fetch scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -70,6 +72,15 @@ def make_app(service: Service) -> FastAPI:
     )
     for router in (plain_routes(service), v2_routes(service), page_routes()):
         app.include_router(router)
+
+    @cache
+    def described() -> bytes:
+        return JsonAnswer(app.openapi()).body
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def describe() -> Response:
+        return Response(described(), media_type=JsonAnswer.media_type)
+
     settings = service.settings
     own = (*LOOPBACK_NAMES, settings.host) if is_loopback(settings.host) else ()
     # The last is the outermost.

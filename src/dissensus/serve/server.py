@@ -17,7 +17,7 @@ import uvicorn
 
 from dissensus.errors import SettingsError
 from dissensus.serve.app import make_app
-from dissensus.serve.connections import HEAD_SECONDS, BoundedConnection
+from dissensus.serve.connections import HEAD_SECONDS, BoundedConnection, Places
 from dissensus.serve.logs import log, set_up_logs
 
 if TYPE_CHECKING:
@@ -28,9 +28,10 @@ __all__ = ["Server", "serve"]
 LINGER = 1.0  # seconds that open connections get for the request they may just be sending
 LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
 LATE = 1.0  # seconds beyond those for requests, after which a stopping service waits for nobody
-# Connections that are taken from the system at once, each with a file: with none left, accepting them would
-# fail as often, and log each failure.
-BACKLOG = 256
+BACKLOG = 1024  # connections that wait in the system
+# Those that are taken from it at once, before anybody else has a turn. Each has a file: with none left, taking
+# them would fail as often.
+AT_ONCE = 64
 SPARE_FILES = 128  # for all that is no connection: gates, decoders, logs, the webhook
 # Seconds after which a thread that wants the interpreter gets it. Scoring wants it back after each of its
 # many short operations, and with Python's 5 ms a flood of requests to refuse would leave it next to nothing.
@@ -47,10 +48,11 @@ class Server(uvicorn.Server):
     def __init__(self, service: Service, on_start: Callable[[], None] = lambda: None) -> None:
         settings = service.settings
         self._service, self._on_start = service, on_start
+        self._places = Places(places(settings.connections))
         config = uvicorn.Config(
             make_app(service),
             # Not uvicorn's own limit: see there.
-            http=partial(BoundedConnection, most=places(settings.connections)),  # type: ignore[arg-type]
+            http=partial(BoundedConnection, places=self._places),  # type: ignore[arg-type]
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -58,7 +60,7 @@ class Server(uvicorn.Server):
             access_log=False,
             proxy_headers=False,  # whoever asks could write them
             server_header=False,
-            backlog=BACKLOG,
+            backlog=AT_ONCE,
             timeout_keep_alive=75,
             timeout_graceful_shutdown=1,
             ssl_certfile=settings.tls_cert,
@@ -76,6 +78,8 @@ class Server(uvicorn.Server):
                 loop.create_server, ssl_handshake_timeout=HEAD_SECONDS, ssl_shutdown_timeout=LINGER
             )
         await super().startup(sockets=sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)  # for which uvicorn has but one number
         self._service.connections = self.server_state.connections
         self._on_start()
 
@@ -97,21 +101,17 @@ class Server(uvicorn.Server):
                 quiet_since = loop.time()
             elif loop.time() - quiet_since > LINGER:
                 break
-            self._leave_those_who_wait(loop.time() - LAST_WAIT)
+            self._leave_those_who_idle(loop.time() - LAST_WAIT)
             await asyncio.sleep(0.02)
-        for connection in self._connections:
+        for connection in list(self.server_state.connections):
             connection.transport.abort()
         await super().shutdown(sockets=sockets)
         log("stopped")
 
-    @property
-    def _connections(self) -> list[BoundedConnection]:
-        return list(self.server_state.connections)  # type: ignore[arg-type]
-
-    def _leave_those_who_wait(self, before: float) -> None:
+    def _leave_those_who_idle(self, before: float) -> None:
         """Closes connections whose clients have neither sent nor read what they should since ``before``."""
-        for connection in self._connections:
-            if connection.waiting_since is not None and connection.waiting_since < before:
+        for connection, since in list(self._places.idle.items()):
+            if since < before:
                 connection.transport.abort()
 
 
@@ -164,14 +164,14 @@ def places(wanted: int) -> int:
     except ImportError:  # there are no such limits on Windows
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + BACKLOG + SPARE_FILES
+    needed = wanted + AT_ONCE + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft < needed:
-            return max(1, soft - BACKLOG - SPARE_FILES)
+            return max(1, soft - AT_ONCE - SPARE_FILES)
     return wanted
 
 
