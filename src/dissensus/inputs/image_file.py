@@ -138,8 +138,10 @@ def _decoded(
                         "most: make it smaller."
                     )
                 stored.load()
-                ImageOps.exif_transpose(stored, in_place=True)  # a copy would be as large again
-                visible = _eight_bits(stored, path)
+                upright = ImageOps.exif_transpose(stored)
+            del stored  # with it goes what its decoder holds: of WebP, twice the picture
+            visible = _eight_bits(upright, path)
+            del upright
     except (DataError, MemoryError):
         raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
