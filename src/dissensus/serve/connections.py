@@ -102,7 +102,7 @@ class BoundedConnection(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A field of the request's head."""
-        self._count(name + value)
+        self._count(name + b": " + value + b"\r\n")
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:

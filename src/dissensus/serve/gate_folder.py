@@ -22,6 +22,7 @@ from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
 
 __all__ = ["NAME", "Fingerprint", "GateFolder", "Loaded"]
 
+MOST_LIKELIHOODS = 1 << 17  # of one input: ten seconds of a small convolutional network on one core
 _WORD = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 NAME = re.compile(rf"{_WORD}(/{_WORD})?")
 Fingerprint = tuple[tuple[int, int, int], ...]
@@ -78,6 +79,7 @@ class GateFolder:
                 gate = Detector.load(folder, device=self.device, **self.own)
             if gate.preprocessor_.kind == "objects":
                 raise ArtifactError("it takes what no request can carry: fit it on pictures, rows or a table")
+            _check_cost(gate)
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)
         except (DissensusError, OSError, ValueError) as error:
@@ -98,6 +100,16 @@ def _below(folder: Path) -> list[Path]:
         return [one for one in folder.iterdir() if not one.name.startswith(".") and one.is_dir()]
     except OSError:
         return []
+
+
+def _check_cost(gate: Detector) -> None:
+    """Refuses a gate that would take many seconds for each input, before it is tried."""
+    samples = gate.learnt_.samples if gate.learnt_.model.noise_size else 1
+    if len(gate.draws_) * samples > MOST_LIKELIHOODS:
+        raise ArtifactError(
+            f"it takes {len(gate.draws_)} draws × {samples} samples of each input, and {MOST_LIKELIHOODS} in "
+            "all are the most that are served: fit it with fewer"
+        )
 
 
 def _tried(gate: Detector) -> float:
