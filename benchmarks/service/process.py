@@ -54,7 +54,11 @@ class ServerProcess:
 
 @contextmanager
 def server_process(
-    gate: Path, *options: str, source: Path | None = None, files: int | None = None, log: IO[str] | None = None
+    gate: Path,
+    *options: str,
+    source: Path | None = None,
+    files: int | None = None,
+    log: IO[str] | None = None,
 ) -> Iterator[ServerProcess]:
     """Starts a server for the block; with an address as soon as it answers.
 

@@ -8,6 +8,8 @@ import pytest
 
 from dissensus.errors import SettingsError
 from dissensus.serve.keys import KeyFile, new_key
+from dissensus.serve.quotas import Quotas
+from dissensus.serve.refusals import Refusal
 from dissensus.serve.settings import ServeSettings
 
 ROWS = {"rows": [[0.0, 0.0, 0.0]]}
@@ -283,3 +285,37 @@ def test_keys_are_kept_in_regular_files_only(tmp_path):
     new_key(tmp_path / "link", "bob")
     assert (tmp_path / "link").is_symlink()
     assert KeyFile(tmp_path / "keys").names == ["alice", "bob"]
+
+
+def test_a_key_has_a_quota_of_inputs_a_minute(serving, folder, tmp_path):
+    file = tmp_path / "keys"
+    few, many = new_key(file, "few", quota=5), new_key(file, "many")
+    ask = lambda key, count: found.client.post(  # noqa: E731
+        "/score", json={"rows": ROWS["rows"] * count}, headers={"X-API-Key": key}
+    )
+    with serving(folder / "rows", keys=file, quota=100) as found:
+        assert [ask(few, count).status_code for count in (3, 2)] == [200, 200]
+        refused = ask(few, 2)
+        assert refused.status_code == 429
+        assert 1 <= int(refused.headers["retry-after"]) <= 24
+        assert ask(few, 6).status_code == 413  # no minute is long enough
+        assert ask(many, 50).status_code == 200
+
+
+def test_quotas_fill_up_again(tmp_path):
+    new_key(tmp_path / "keys", "a", quota=60)
+    seconds = [0.0]
+    quotas = Quotas(KeyFile(tmp_path / "keys"), None, clock=lambda: seconds[0])
+    quotas.take("a", 60)
+    with pytest.raises(Refusal) as refusal:
+        quotas.take("a", 10)
+    assert refusal.value.headers["Retry-After"] == "10"
+    seconds[0] = 10.0
+    quotas.take("a", 10)
+    quotas.take(None, 1000)
+
+
+def test_operators_and_quotas_need_keys():
+    for settings in ({"operators": ("me",)}, {"quota": 5}):
+        with pytest.raises(SettingsError, match="--keys"):
+            ServeSettings(**settings)

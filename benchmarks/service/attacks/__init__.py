@@ -1,13 +1,13 @@
 """Clients that try to keep a service from answering others, on this machine alone and for a bounded time.
 
-``python -m benchmarks.service.attacks NAME PORT --seconds 20`` runs one by itself, against a service at 127.0.0.1 that was
-started for it. Each is a coroutine of its own file; a :class:`~benchmarks.service.attacks.target.Target` says
-where, until when, and how hard.
+``python -m benchmarks.service.attacks NAME PORT --seconds 20`` runs one by itself, against a service at
+127.0.0.1 that was started for it. Each is a coroutine; a
+:class:`~benchmarks.service.attacks.target.Target` says where, until when, and how hard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from typing import NamedTuple
 
 from benchmarks.service.attacks.batches import large_batches
@@ -23,7 +23,7 @@ class Attack(NamedTuple):
     """One way to be a nuisance."""
 
     sentence: str
-    run: Callable[[Target], Awaitable[None]]
+    run: Callable[[Target], Coroutine[None, None, None]]
 
 
 ATTACKS: Mapping[str, Attack] = {

@@ -1,9 +1,8 @@
-"""``python -m benchmarks.service.attacks NAME PORT``: one attack on a service of this machine, which ends by itself."""
+"""``python -m benchmarks.service.attacks NAME PORT``: one attack on a service of this machine."""
 
 from __future__ import annotations
 
 import asyncio
-import sys
 import time
 from contextlib import suppress
 from typing import Annotated
@@ -34,4 +33,4 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(typer.run(main))
+    typer.run(main)

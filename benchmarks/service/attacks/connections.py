@@ -26,7 +26,7 @@ async def never_reading(target: Target) -> None:
     """Asks for a long answer many times in a row, and reads none of them."""
     request = target.head("/openapi.json", method="GET") * PIPELINED
 
-    async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def ask(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         transport = writer.transport
         transport.pause_reading()  # type: ignore[attr-defined]  # a socket's transport
         transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

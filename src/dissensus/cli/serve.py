@@ -28,6 +28,14 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Make a key, add its hash to --keys, print it once, leave."),
     ] = None,
+    operator: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A key that may load and unload gates; repeat."),
+    ] = None,
+    quota: Annotated[
+        int | None,
+        typer.Option(min=1, help="Inputs a minute of each key; with --new-key, of the new one."),
+    ] = None,
     no_keys_ok: Annotated[
         bool, typer.Option("--no-keys-ok", help="Let other machines ask without a key.")
     ] = False,
@@ -40,7 +48,9 @@ def serve(
     ] = None,
     pin: Annotated[
         list[str] | None,
-        typer.Option(metavar="GATE=VERSION", help="Which of its versions answers where none is named; repeat."),
+        typer.Option(
+            metavar="GATE=VERSION", help="Which of its versions answers where none is named; repeat."
+        ),
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate chain in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.")] = None,
@@ -101,7 +111,7 @@ def serve(
 ) -> None:
     """Serve a GATE, or a folder of gates, over HTTP: an API, metrics, and a page for people."""
     if new_key is not None:
-        _make_key(keys, new_key)
+        _make_key(keys, new_key, quota)
         return
     if gate is None:
         raise SettingsError("name the folder of a gate, or a folder of gates, to serve")
@@ -128,6 +138,8 @@ def serve(
         poll=poll,
         drain=drain,
         keys=keys,
+        operators=tuple(operator or ()),
+        quota=quota,
         no_keys_ok=no_keys_ok,
         tls_cert=tls_cert,
         tls_key=tls_key,
@@ -156,13 +168,13 @@ def _pinned(text: str) -> tuple[str, str]:
     return gate, version
 
 
-def _make_key(path: Path | None, name: str) -> None:
+def _make_key(path: Path | None, name: str, quota: int | None) -> None:
     if path is None:
         raise SettingsError("--new-key needs --keys FILE, the file that its hash is added to")
     _require_extra()
     from dissensus.serve.keys import new_key
 
-    key = new_key(path, name)
+    key = new_key(path, name, quota)
     messages().print(
         f"the key of {name}, shown this once; its hash is in {path}:", markup=False, soft_wrap=True
     )

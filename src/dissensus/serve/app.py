@@ -19,6 +19,7 @@ from dissensus.serve.observing import Catching, Observing
 from dissensus.serve.pages import page_routes
 from dissensus.serve.plain import plain_routes
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.repository import repository_routes
 from dissensus.serve.requests import definitions, sentence
 from dissensus.serve.service import Service
 from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
@@ -70,12 +71,12 @@ def make_app(service: Service) -> FastAPI:
             RequestValidationError: _not_valid,
         },
     )
-    for router in (plain_routes(service), v2_routes(service), page_routes()):
+    for router in (plain_routes(service), v2_routes(service), repository_routes(service), page_routes()):
         app.include_router(router)
 
     @cache
     def described() -> bytes:
-        return JsonAnswer(app.openapi()).body
+        return bytes(JsonAnswer(app.openapi()).body)
 
     @app.get("/openapi.json", include_in_schema=False)
     async def describe() -> Response:

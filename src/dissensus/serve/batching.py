@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from dissensus.detector.asking import Decisions
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.stats import Stats
+from dissensus.serve.turns import Piece, Turns
 from dissensus.serve.workers import Workers
 
 __all__ = ["GRAIN", "PAUSE", "Batcher"]
@@ -29,95 +28,6 @@ LONGEST_WAIT = 60  # seconds that a client is told to wait
 # Seconds that a refusal for want of room takes. It tells to wait a second or more anyway, and clients that
 # ask again at once would take the interpreter from those who were accepted.
 PAUSE = 1.0
-
-
-@dataclass(eq=False, slots=True)
-class _Piece:
-    """A request, or a part of one, that is scored in one call."""
-
-    inputs: NDArray[Any]
-    answer: asyncio.Future[Decisions]
-    arrived: float = field(default_factory=time.monotonic)
-
-
-class _Queue:
-    """What waits: small requests in the order they came, and pieces of large ones, which take turns."""
-
-    def __init__(self) -> None:
-        self.small: deque[_Piece] = deque()
-        self.large: deque[deque[_Piece]] = deque()
-        self.counts = {False: 0, True: 0}
-        """Inputs that wait, by whether they are of large requests."""
-        self._large_is_next = False
-
-    def __bool__(self) -> bool:
-        return bool(self.small or self.large)
-
-    @property
-    def count(self) -> int:
-        """All inputs that wait."""
-        return sum(self.counts.values())
-
-    def put(self, pieces: list[_Piece]) -> None:
-        """Adds a request: large if it is of several pieces."""
-        large = len(pieces) > 1
-        if large:
-            self.large.append(deque(pieces))
-        else:
-            self.small.extend(pieces)
-        self.counts[large] += sum(len(piece.inputs) for piece in pieces)
-
-    def take(self, most: int) -> list[_Piece]:
-        """The next batch: of small requests and of large ones in turn, so that neither waits for all others."""
-        large = bool(self.large) and (self._large_is_next or not self.small)
-        self._large_is_next = not large
-        batch = self._of_large(most) if large else self._of_small(most)
-        self.counts[large] -= sum(len(piece.inputs) for piece in batch)
-        return batch
-
-    def remove(self, piece: _Piece) -> None:
-        """Takes a piece out, if it still waits."""
-        if piece in self.small:
-            self.small.remove(piece)
-            self.counts[False] -= len(piece.inputs)
-            return
-        for request in self.large:
-            if piece in request:
-                request.remove(piece)
-                self.counts[True] -= len(piece.inputs)
-                if not request:
-                    self.large.remove(request)
-                return
-
-    def oldest(self) -> float:
-        """When what has waited longest came, of those who are next."""
-        firsts = [self.small[0]] if self.small else []
-        return min(piece.arrived for piece in [*firsts, *(request[0] for request in self.large)])
-
-    def _of_small(self, most: int) -> list[_Piece]:
-        batch: list[_Piece] = []
-        taken = 0
-        while self.small and (not batch or _fits(self.small[0], batch[0], most - taken)):
-            batch.append(self.small.popleft())
-            taken += len(batch[-1].inputs)
-        return batch
-
-    def _of_large(self, most: int) -> list[_Piece]:
-        """A piece of each in its turn; those that are not at their end go to the back."""
-        batch: list[_Piece] = []
-        taken = 0
-        while self.large and (not batch or _fits(self.large[0][0], batch[0], most - taken)):
-            request = self.large.popleft()
-            batch.append(request.popleft())
-            taken += len(batch[-1].inputs)
-            if request:
-                self.large.append(request)
-        return batch
-
-
-def _fits(piece: _Piece, first: _Piece, room: int) -> bool:
-    """Inputs of one batch have one dtype: a byte and a fraction would otherwise become each other."""
-    return len(piece.inputs) <= room and piece.inputs.dtype == first.inputs.dtype
 
 
 class Batcher:
@@ -147,7 +57,7 @@ class Batcher:
         self.max_batch, self.max_delay, self.capacity = max_batch, max_delay, capacity
         self.stats = Stats()
         self._decide, self._workers, self._on_batch = decide, workers, on_batch
-        self._queue = _Queue()
+        self._queue = Turns()
         self._some, self._enough = asyncio.Event(), asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
         self._rate = rate  # inputs a second and worker, lately; 0 where nobody knows yet
@@ -169,7 +79,7 @@ class Batcher:
         loop = asyncio.get_running_loop()
         size, began = self._batch_size(), time.monotonic()
         pieces = [
-            _Piece(inputs[start : start + size], loop.create_future()) for start in range(0, len(inputs), size)
+            Piece(inputs[start : start + size], loop.create_future()) for start in range(0, len(inputs), size)
         ]
         self._queue.put(pieces)
         self._count()
@@ -227,7 +137,7 @@ class Batcher:
         _set(self._some, self.waiting > 0)
         _set(self._enough, self.waiting >= self._batch_size())
 
-    def _forget(self, pieces: list[_Piece]) -> None:
+    def _forget(self, pieces: list[Piece]) -> None:
         """Drops what nobody waits for any more, unless it is being scored already."""
         for piece in pieces:
             piece.answer.cancel()  # without effect on one that is there
@@ -262,7 +172,7 @@ class Batcher:
             except TimeoutError:
                 pass
 
-    def _take(self) -> list[_Piece]:
+    def _take(self) -> list[Piece]:
         """The next batch: what waits, divided between this worker and those that are free."""
         part = math.ceil(self.waiting / (1 + self._workers.free))
         batch = self._queue.take(min(self._batch_size(), max(GRAIN, part)))
@@ -273,7 +183,7 @@ class Batcher:
         self._count()
         return batch
 
-    async def _score(self, batch: list[_Piece]) -> None:
+    async def _score(self, batch: list[Piece]) -> None:
         began = time.monotonic()
         try:
             decisions = await self._workers.score(

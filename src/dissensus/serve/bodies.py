@@ -97,15 +97,17 @@ class Bodies:
             return content
         packed, body.content = bytes(body.content), bytearray()
         # In a thread: it gives up the interpreter, and 32 MiB take a tenth of a second.
-        content = await asyncio.to_thread(_unpacked, packed, coding, self.largest)
-        if content is None:
+        found = await asyncio.to_thread(_unpacked, packed, coding, self.largest)
+        if found is None:
             raise self._too_large()
-        self._count(body, len(content))
-        return content
+        self._count(body, len(found))
+        return found
 
     def _ended(self, body: _Arriving) -> Refusal:
         if body in self._leaving:
-            refusal: Refusal = Overloaded("too many large requests are arriving, and this one took longest", 1)
+            refusal: Refusal = Overloaded(
+                "too many large requests are arriving, and this one took longest", 1
+            )
             refusal.headers |= CLOSE
             return refusal
         message = f"the body did not arrive within {self.timeout:.3g} s: send it faster, or less of it"
@@ -125,7 +127,7 @@ class _Arriving:
 
 
 def _unpacked(content: bytes, coding: str, most: int) -> bytes | None:
-    """The content without its coding; None if it is larger than ``most`` bytes, of which no more is unpacked."""
+    """The content without its coding; None if it is larger than ``most`` bytes, and no more is unpacked."""
     unpacker = zlib.decompressobj(CODINGS[coding])
     try:
         found = unpacker.decompress(content, most + 1)

@@ -82,7 +82,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self._in_head:
             self._unread += len(data)
             if self._unread > HEAD_BYTES:
-                self.send_400_response("")
+                self.send_400_response()
                 return
         super().data_received(data)
 
@@ -136,7 +136,7 @@ class BoundedConnection(HttpToolsProtocol):
         if self._at_work:
             self._places.idle.pop(self, None)
 
-    def send_400_response(self, msg: str) -> None:
+    def send_400_response(self, msg: str = "") -> None:  # noqa: ARG002 the same is said of all
         """Refuses what is no HTTP, or what follows a request that has not been answered."""
         self._last = True
         if self._at_work:

@@ -30,7 +30,7 @@ class Upload(NamedTuple):
 
 
 def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[Upload]]:
-    """Yield the files of the form's field ``files`` as far as they are found, in their order, and in the end all.
+    """Yield the files of the form's field ``files`` that were found so far, in their order; in the end all.
 
     Each step takes a few milliseconds whatever the bytes are, so that others can have their turns in between.
     None and too many are refusals.

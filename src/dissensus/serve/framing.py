@@ -55,7 +55,7 @@ class Framing:
             await self._app(asked, body.receive, framed)
         finally:
             if asked is not scope:  # what was found out about the request is for those outside, too
-                scope |= {**asked, "method": "HEAD"}
+                scope.update({**asked, "method": "HEAD"})
 
 
 class _Body:

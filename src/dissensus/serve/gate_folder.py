@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import time
 import warnings
@@ -90,7 +89,7 @@ class GateFolder:
     @property
     def own_name(self) -> str:
         """What a gate is called that is this folder itself."""
-        name = Path(os.path.abspath(self.path)).name  # not what a link leads to
+        name = self.path.absolute().name  # not what a link leads to
         return name if NAME.fullmatch(name) else "gate"
 
 

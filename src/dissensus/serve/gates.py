@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
 
 from dissensus.detector.asking import Decisions
 from dissensus.errors import ArtifactError, SettingsError, brief
@@ -16,48 +15,12 @@ from dissensus.serve.gate_folder import NAME, Fingerprint, GateFolder, Loaded
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.served import VERSION, Served
 from dissensus.serve.settings import ServeSettings
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.workers import Workers
 
-__all__ = ["VERSION", "Gates", "Served"]
-
-
-VERSION = "1"  # of a gate that has no several
-
-
-class Served:
-    """A gate that answers: its queue, and what it has answered so far.
-
-    Who asks it does so in a ``with`` block: a gate that is replaced meanwhile stays for as long.
-    """
-
-    def __init__(self, loaded: Loaded, batcher: Batcher, traffic: Traffic) -> None:
-        self.loaded, self.batcher, self.traffic = loaded, batcher, traffic
-        self.name, self.gate, self.kind = loaded.name, loaded.gate, loaded.kind
-        self.shape: tuple[int, ...] = loaded.gate.preprocessor_.shape
-        self.columns = loaded.columns
-        self.model, _, version = loaded.name.partition("/")
-        self.version = version or VERSION
-        self.explaining = 0
-        self._asking = 0
-
-    def stats(self) -> dict[str, Any]:
-        """What was asked of it, as JSON values."""
-        return {"name": self.model, "version": self.version} | self.batcher.stats.to_json()
-
-    async def close(self) -> None:
-        """Ends once nobody asks any more; a request may have found it and still be sending its body."""
-        while self._asking:
-            await asyncio.sleep(0.01)
-        await self.batcher.close()
-
-    def __enter__(self) -> Served:
-        self._asking += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._asking -= 1
+__all__ = ["Gates"]
 
 
 class Gates:
@@ -78,6 +41,7 @@ class Gates:
         self._leaving: set[asyncio.Task[None]] = set()
         self._loaded: list[Loaded] = []
         self._pinned = dict(settings.pinned)
+        self._unloaded: set[str] = set()
         self.problems: dict[str, str] = {}
         """Why a gate on disk is not the one that is served, by name."""
 
@@ -110,16 +74,51 @@ class Gates:
             known = served is not None and served.loaded.fingerprint == fingerprint
             if known and name in self.problems:  # somebody put the old one back
                 self._note_recovery(name)
-            if known or self._failed.get(name) == fingerprint:
-                continue
-            try:
-                loaded = await aside(self._folder.load, name, fingerprint)
-            except Exception as error:
-                self._note_failure(name, fingerprint, brief(error))
-            else:
-                self._note_recovery(name)
-                self._serve(loaded)
+            if not (known or name in self._unloaded or self._failed.get(name) == fingerprint):
+                await self._read(name, fingerprint)
+        self._unloaded &= set(there)
         self._remove([name for name in {*self._served, *self._failed} if name not in there])
+
+    async def load(self, name: str) -> None:
+        """Reads a gate, or all its versions, from the folder, and serves them; a refusal if one cannot be."""
+        there = await aside(self._folder.scan)
+        chosen = [one for one in there if name in (one, _plain(one))]
+        if not chosen:
+            raise Refusal(404, self._about_unknown(name))
+        for one in chosen:
+            self._unloaded.discard(one)
+            await self._read(one, there[one])
+            if one in self.problems:
+                raise Refusal(422, self.problems[one])
+
+    def unload(self, name: str) -> None:
+        """Serves a gate, or all its versions, no more; what was accepted is answered."""
+        chosen = [one for one in self._served if name in (one, _plain(one))]
+        if not chosen:
+            raise Refusal(404, self._about_unknown(name))
+        for one in chosen:
+            self._unloaded.add(one)
+            self._leave(self._served.pop(one))
+            log("gate unloaded", gate=one)
+
+    def index(self) -> list[dict[str, str]]:
+        """The gates that are known, served or not, as the Open Inference Protocol tells them."""
+        entries = []
+        for name in sorted({*self._served, *self._failed, *self._unloaded}):
+            reason = self.problems.get(name) or ("unloaded" if name in self._unloaded else "")
+            state = "READY" if name in self._served else "UNAVAILABLE"
+            model, _, version = name.partition("/")
+            entries.append({"name": model, "version": version or VERSION, "state": state, "reason": reason})
+        return entries
+
+    async def _read(self, name: str, fingerprint: Fingerprint) -> None:
+        try:
+            loaded = await aside(self._folder.load, name, fingerprint)
+        except Exception as error:
+            self._note_failure(name, fingerprint, brief(error))
+        else:
+            self._note_recovery(name)
+            self._serve(loaded)
 
     async def close(self) -> None:
         """Finishes every queue."""
@@ -164,8 +163,8 @@ class Gates:
         if self.default is None:
             raise Refusal(
                 422 if self._served else 404,
-                "there are several gates, and none is the default: ask with ?gate=NAME, or let the service be "
-                "started with --default NAME"
+                "there are several gates, and none is the default: ask with ?gate=NAME, or start the service "
+                "with --default NAME"
                 if self._served
                 else "there is no gate",
             )

@@ -99,10 +99,14 @@ class PictureReader:
                     (found.height, found.width),
                     (found.width, found.height),  # a camera may have been held upright
                 ):  # nothing is decoded that could not be used
-                    as_pixels(np.broadcast_to(np.uint8(0), (found.height, found.width)), self.shape, name=NAME)
+                    as_pixels(
+                        np.broadcast_to(np.uint8(0), (found.height, found.width)), self.shape, name=NAME
+                    )
                 options = self._options | {"formats": [found.kind]}
                 if not LIGHT.hold(len(content), found):
-                    yield _Heavy(content, found.width * found.height, options | {"most_pixels": self.most_pixels})
+                    yield _Heavy(
+                        content, found.width * found.height, options | {"most_pixels": self.most_pixels}
+                    )
                     continue
                 # No more pixels than were seen in front: they are what the time was reckoned by.
                 yield self._fitting(

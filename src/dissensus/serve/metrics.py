@@ -12,7 +12,7 @@ from prometheus_client.registry import Collector
 
 if TYPE_CHECKING:
     from dissensus.detector.asking import Decisions
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
 
 __all__ = ["Metrics"]
 

@@ -30,7 +30,7 @@ from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
     from dissensus.explain import Explanation
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
     from dissensus.serve.service import Service
 
 __all__ = ["plain_routes"]
@@ -39,7 +39,11 @@ EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as 
 
 GateName = Annotated[
     str | None,
-    Query(alias="gate", max_length=201, description="Which gate, or GATE/VERSION; default: the chosen or only one."),
+    Query(
+        alias="gate",
+        max_length=201,
+        description="Which gate, or GATE/VERSION; not given: the default.",
+    ),
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
@@ -93,6 +97,7 @@ def plain_routes(service: Service) -> APIRouter:
                 reading = _inputs(service, served, request, body, convert)
                 names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
+            service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
                 deciding = served.batcher.decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
@@ -120,6 +125,7 @@ def plain_routes(service: Service) -> APIRouter:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
+            service.quotas.take(request.scope.get("client_name"), 1)
             explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
             return JsonAnswer(await while_connected(request, explaining))
 

@@ -29,8 +29,8 @@ LINGER = 1.0  # seconds that open connections get for the request they may just 
 LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
 LATE = 1.0  # seconds beyond those for requests, after which a stopping service waits for nobody
 BACKLOG = 1024  # connections that wait in the system
-# Those that are taken from it at once, before anybody else has a turn. Each has a file: with none left, taking
-# them would fail as often.
+# Those that are taken from it at once, before anybody else has a turn. Each needs a file: with none left,
+# taking them would fail as often.
 AT_ONCE = 64
 SPARE_FILES = 128  # for all that is no connection: gates, decoders, logs, the webhook
 # Seconds after which a thread that wants the interpreter gets it. Scoring wants it back after each of its

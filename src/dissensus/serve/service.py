@@ -18,6 +18,7 @@ from dissensus.serve.gates import Gates
 from dissensus.serve.keys import KeyFile
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
+from dissensus.serve.quotas import Quotas
 from dissensus.serve.settings import ServeSettings
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.webhook import Webhook
@@ -42,6 +43,7 @@ class Service:
         )
         self.gates.load_all()
         self.bodies = Bodies(settings.max_body, settings.timeout)
+        self.quotas = Quotas(self.keys, settings.quota)
         self.draining = False
         self.scoring_requests = 0
         self.connections: Collection[object] = ()

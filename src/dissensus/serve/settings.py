@@ -56,6 +56,10 @@ class ServeSettings:
     """Seconds during which a stopping service still takes connections, but says that it is not ready."""
     keys: Path | None = None
     """The file of API keys' hashes."""
+    operators: tuple[str, ...] = ()
+    """Names of API keys that may load and unload gates."""
+    quota: int | None = None
+    """Inputs a minute that each API key may have scored, unless its line in the file says otherwise."""
     no_keys_ok: bool = False
     """Whether other machines may ask without a key."""
     tls_cert: Path | None = None
@@ -95,6 +99,10 @@ class ServeSettings:
         for name in ("max_body_mb", "decode_timeout", "timeout", "poll"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise SettingsError(f"{name} must be a positive number, got {getattr(self, name)}")
+        if self.quota is not None and self.quota < 1:
+            raise SettingsError(f"quota must be at least 1, got {self.quota}")
+        if self.keys is None and (self.operators or self.quota is not None):
+            raise SettingsError("operators and quotas are told by their API keys: give --keys FILE, too")
         if self.workers is not None and self.workers < 1:
             raise SettingsError(f"workers must be at least 1, got {self.workers}")
         if not 0 <= self.port <= 65535:

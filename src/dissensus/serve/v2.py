@@ -14,21 +14,19 @@ from dissensus.inputs import check_images
 from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.requests import REFERENCE, InferRequest, OutputName
-from dissensus.serve.schemas import (
+from dissensus.serve.schemas import Live, Ready, refusals
+from dissensus.serve.schemas_v2 import (
     InferResponse,
-    Live,
     ModelMetadata,
     ModelReady,
     ModelStats,
-    Ready,
     ServerMetadata,
-    refusals,
 )
 from dissensus.serve.tensors import LENGTH, Asked, encode_response, parse_infer
 from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
     from dissensus.serve.service import Service
 
 __all__ = ["v2_routes"]
@@ -38,7 +36,8 @@ OUTPUTS: dict[OutputName, str] = {"score": "FP64", "p_value": "FP64", "flagged":
 
 ModelName = Annotated[str, Path(max_length=100)]
 ModelVersion = Annotated[
-    str, Path(max_length=100, description="1, but of gates that have several: the name of the version's folder.")
+    str,
+    Path(max_length=100, description="1; where a gate has several, the name of the version's folder."),
 ]
 
 _REQUEST = {"$ref": REFERENCE.format(model=InferRequest.__name__)}
@@ -155,6 +154,7 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
         asked = await deadline.keep(parsing)
         inputs = _inputs(served, asked, most=settings.max_inputs)
     request.scope.update(gate_name=served.name, inputs=len(inputs))
+    service.quotas.take(request.scope.get("client_name"), len(inputs))
     deciding = served.batcher.decide(inputs, timeout=deadline.left)
     decisions = await while_connected(request, deciding)
     wanted = asked.outputs or dict.fromkeys(OUTPUTS, asked.binary)
@@ -188,8 +188,11 @@ def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
     if expected == "rows":
         return array.astype(np.float64)
     try:
+        half = array.dtype == np.float16
         return check_images(
-            array.astype(np.float32) if array.dtype == np.float16 else array, name="images", expected=(served.shape[0], served.shape[1], served.shape[2])
+            array.astype(np.float32) if half else array,
+            name="images",
+            expected=(served.shape[0], served.shape[1], served.shape[2]),
         )
     except DataError as error:
         raise Refusal(422, str(error)) from error
@@ -210,4 +213,3 @@ def _metadata(served: Served, versions: list[str]) -> dict[str, Any]:
         "inputs": [tensor],
         "outputs": outputs,
     }
-
