@@ -106,6 +106,10 @@ def serve(
             metavar="PACKAGE:NAME|FILE.onnx", help="What gates embed their inputs by, as in fit; repeat."
         ),
     ] = None,
+    traces: Annotated[
+        bool,
+        typer.Option("--traces", help="Trace requests with OpenTelemetry, as its OTEL_ variables say."),
+    ] = False,
     log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
     device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
 ) -> None:
@@ -149,6 +153,7 @@ def serve(
         models=tuple(model or ()),
         observations=tuple(observation or ()),
         embedders=tuple(embed or ()),
+        traces=traces,
         log_format=log_format,
     )
     from dissensus.serve.server import serve as serve_gates

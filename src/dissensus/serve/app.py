@@ -10,6 +10,7 @@ from typing import Any
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from dissensus._version import __version__
 from dissensus.serve.answers import JsonAnswer
@@ -23,6 +24,7 @@ from dissensus.serve.repository import repository_routes
 from dissensus.serve.requests import definitions, sentence
 from dissensus.serve.service import Service
 from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
+from dissensus.serve.tracing import Tracing
 from dissensus.serve.v2 import v2_routes
 
 __all__ = ["make_app"]
@@ -73,6 +75,12 @@ def make_app(service: Service) -> FastAPI:
     )
     for router in (plain_routes(service), v2_routes(service), repository_routes(service), page_routes()):
         app.include_router(router)
+        service.metrics.expect_routes(
+            (route.path, method)
+            for route in router.routes
+            if isinstance(route, Route)
+            for method in sorted(route.methods or ())
+        )
 
     @cache
     def described() -> bytes:
@@ -95,6 +103,8 @@ def make_app(service: Service) -> FastAPI:
     )
     app.add_middleware(Framing)
     app.add_middleware(Observing, metrics=service.metrics)
+    if service.tracer is not None:
+        app.add_middleware(Tracing, tracer=service.tracer)
     return app
 
 

@@ -213,6 +213,7 @@ class Gates:
         )
         older = self._served.get(loaded.name)
         self._served[loaded.name] = Served(loaded, batcher, traffic)
+        self._metrics.expect_gate(loaded.name)
         self._metrics.gate_loads.labels(loaded.name).inc()
         log("gate loaded", gate=loaded.name, version=loaded.facts["version"], replaced=older is not None)
         if older is not None:

@@ -130,9 +130,10 @@ def plain_routes(service: Service) -> APIRouter:
             return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
-    async def metrics() -> Response:
-        """For Prometheus."""
-        return _Metrics(service.metrics.page())
+    async def metrics(request: Request) -> Response:
+        """For Prometheus, in its text format or in OpenMetrics."""
+        content, kind = service.metrics.page(request.headers.get("accept", ""))
+        return Response(content, headers={"Content-Type": kind})
 
     return router
 

@@ -81,6 +81,7 @@ class Server(uvicorn.Server):
         for listening in sockets or ():
             listening.listen(BACKLOG)  # for which uvicorn has but one number
         self._service.connections = self.server_state.connections
+        self._service.most_connections = self._places.most
         self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

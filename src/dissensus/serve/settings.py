@@ -76,6 +76,8 @@ class ServeSettings:
     """The same for observation models of VAEs."""
     embedders: tuple[str, ...] = ()
     """What gates embed their inputs by, as ``package:name`` or the path of an ONNX file."""
+    traces: bool = False
+    """Whether requests are traced with OpenTelemetry, whose environment variables say where to."""
     log_format: str = "json"
 
     def __post_init__(self) -> None:
