@@ -11,7 +11,7 @@ OWN = ssl.create_default_context()
 OWN.check_hostname, OWN.verify_mode = False, ssl.CERT_NONE
 
 
-def answered(scheme):
+def answered(scheme: str) -> int | None:
     """The status, or None where this scheme is not spoken."""
     try:
         url = f"{scheme}://127.0.0.1:{PORT}/v2/health/ready"

@@ -310,3 +310,36 @@ def test_a_batch_is_no_larger_than_what_is_scored_in_a_short_time(monkeypatch):
     run(scenario, scorer=scorer, rate=5.0, max_batch=32)
     assert len(scorer.batches[0]) == 5
     assert max(map(len, scorer.batches)) <= 16
+
+
+def test_while_small_requests_come_one_worker_is_kept_for_them(monkeypatch):
+    monkeypatch.setattr(batching, "RECENT", LONG)
+    scorer = Scorer(held_from=1)
+
+    async def scenario(batcher):
+        await batcher.decide(rows(0), timeout=LONG)
+        large = [asyncio.create_task(batcher.decide(rows(*range(16)), timeout=LONG)) for _ in range(2)]
+        await until(lambda: len(scorer.batches) == 2)
+        for _ in range(10):
+            await asyncio.sleep(0.001)
+        assert len(scorer.batches) == 2  # the other worker is free
+        small = asyncio.create_task(batcher.decide(rows(7), timeout=LONG))
+        await until(lambda: len(scorer.batches) == 3)
+        scorer.go.set()
+        await asyncio.gather(small, *large)
+
+    run(scenario, scorer=scorer, workers=2)
+    assert [len(batch) for batch in scorer.batches[:3]] == [1, 8, 1]
+
+
+def test_without_small_requests_large_ones_have_all_workers(monkeypatch):
+    monkeypatch.setattr(batching, "RECENT", 0.0)
+    scorer = Scorer(held_from=0)
+
+    async def scenario(batcher):
+        large = [asyncio.create_task(batcher.decide(rows(*range(16)), timeout=LONG)) for _ in range(2)]
+        await until(lambda: len(scorer.batches) == 2)
+        scorer.go.set()
+        await asyncio.gather(*large)
+
+    run(scenario, scorer=scorer, workers=2)

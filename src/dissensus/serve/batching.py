@@ -24,6 +24,7 @@ GRAIN = 8  # inputs: fewer are not worth dividing between two workers
 # inputs take as long, more than these would hardly be scored faster.
 BATCH_SECONDS = 0.1
 FEWEST = 4
+RECENT = 1.0  # seconds since the last small request in which one worker is kept for the next
 LONGEST_WAIT = 60  # seconds that a client is told to wait
 # Seconds that a refusal for want of room takes. It tells to wait a second or more anyway, and clients that
 # ask again at once would take the interpreter from those who were accepted.
@@ -35,8 +36,8 @@ class Batcher:
 
     While all workers are busy, inputs gather by themselves; while one is free, the first to come waits at
     most ``max_delay`` seconds for others. A batch takes about a tenth of a second at most, and requests that
-    fit into one take turns with those that do not: a single input does not wait for hundreds of another
-    client. What an input gets does not depend on its company; the detector sees to that.
+    fit into one take turns with those that do not, and while such come, one worker of several is kept for
+    them: a single input does not wait for hundreds of another client. What an input gets does not depend on its company; the detector sees to that.
 
     ``capacity`` inputs of small requests may wait, and as many of large ones. ``rate`` is a first guess at
     the inputs a second of one worker, by which late answers are foreseen. ``on_batch`` is called with the
@@ -62,6 +63,8 @@ class Batcher:
         self._running: set[asyncio.Task[None]] = set()
         self._rate = rate  # inputs a second and worker, lately; 0 where nobody knows yet
         self._started = 0  # inputs that are being scored
+        self._large_started = 0  # batches of large requests among them
+        self._small_came = -math.inf
         self._dispatcher = asyncio.create_task(self._dispatch())
 
     @property
@@ -81,6 +84,8 @@ class Batcher:
         pieces = [
             Piece(inputs[start : start + size], loop.create_future()) for start in range(0, len(inputs), size)
         ]
+        if len(pieces) == 1:
+            self._small_came = began
         self._queue.put(pieces)
         self._count()
         kept = self.stats.fail
@@ -133,8 +138,14 @@ class Batcher:
                 f"{self.waiting} inputs wait, too many for an answer in time", self.seconds_to_empty()
             )
 
+    def _large_may_start(self) -> bool:
+        """While small requests come, one worker is kept for them, if there are several."""
+        kept = 1 if time.monotonic() - self._small_came < RECENT else 0
+        return self._large_started < max(1, self._workers.count - kept)
+
     def _count(self) -> None:
-        _set(self._some, self.waiting > 0)
+        waiting = self._queue.counts
+        _set(self._some, waiting[False] > 0 or (waiting[True] > 0 and self._large_may_start()))
         _set(self._enough, self.waiting >= self._batch_size())
 
     def _forget(self, pieces: list[Piece]) -> None:
@@ -175,7 +186,9 @@ class Batcher:
     def _take(self) -> list[Piece]:
         """The next batch: what waits, divided between this worker and those that are free."""
         part = math.ceil(self.waiting / (1 + self._workers.free))
-        batch = self._queue.take(min(self._batch_size(), max(GRAIN, part)))
+        most = min(self._batch_size(), max(GRAIN, part))
+        batch = self._queue.take(most, large_too=self._large_may_start())
+        self._large_started += bool(batch) and batch[0].large
         now = time.monotonic()
         for piece in batch:
             self._started += len(piece.inputs)
@@ -197,6 +210,8 @@ class Batcher:
             return
         finally:
             self._started -= sum(len(piece.inputs) for piece in batch)
+            self._large_started -= batch[0].large
+            self._count()
         seconds = time.monotonic() - began
         self._measure(len(decisions.score), seconds)
         self.stats.scored(len(decisions.score), seconds)

@@ -45,6 +45,10 @@ class Framing:
                     MutableHeaders(scope=message)["Connection"] = "close"
             await send(message)
 
+        if scope["http_version"] == "1.1" and len(headers.getlist("host")) != 1:
+            error = "a request in HTTP/1.1 has one Host, and this one has none or several"
+            await JsonAnswer({"error": error}, 400)(scope, body.receive, framed)
+            return
         if coding != "chunked":
             error = f"the transfer coding {coding[:40]!r} is not known here: send the body as it is"
             await JsonAnswer({"error": error}, 501)(scope, body.receive, framed)

@@ -22,6 +22,8 @@ class Piece:
     inputs: NDArray[Any]
     answer: asyncio.Future[Decisions]
     arrived: float = field(default_factory=time.monotonic)
+    large: bool = False
+    """Whether it is a part of a large request."""
 
 
 class Turns:
@@ -45,15 +47,17 @@ class Turns:
     def put(self, pieces: list[Piece]) -> None:
         """Adds a request: large if it is of several pieces."""
         large = len(pieces) > 1
+        for piece in pieces:
+            piece.large = large
         if large:
             self.large.append(deque(pieces))
         else:
             self.small.extend(pieces)
         self.counts[large] += sum(len(piece.inputs) for piece in pieces)
 
-    def take(self, most: int) -> list[Piece]:
-        """The next batch: of small requests and of large ones in turn, so that neither waits long."""
-        large = bool(self.large) and (self._large_is_next or not self.small)
+    def take(self, most: int, *, large_too: bool) -> list[Piece]:
+        """The next batch: of small requests or of large ones, in turn."""
+        large = large_too and bool(self.large) and (self._large_is_next or not self.small)
         self._large_is_next = not large
         batch = self._of_large(most) if large else self._of_small(most)
         self.counts[large] -= sum(len(piece.inputs) for piece in batch)

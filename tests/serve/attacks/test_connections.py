@@ -149,3 +149,10 @@ def test_what_clients_can_cause_is_not_logged_without_end():
     assert len(passed) == OFTEN
     assert "no more of these" in passed[-1].getMessage()
     assert limit.filter(record(8))
+
+
+@pytest.mark.parametrize("hosts", [b"", b"Host: localhost\r\nHost: other\r\n"])
+def test_a_request_names_one_host(asked, hosts):
+    with connect(asked) as connection:
+        connection.sendall(b"GET /v2/health/live HTTP/1.1\r\n" + hosts + b"\r\n")
+        assert connection.recv(65536).startswith(b"HTTP/1.1 400")
