@@ -35,9 +35,10 @@ class Batcher:
     """Collects inputs (n, H, W, C) or (n, D) of any number of requests and has them decided together.
 
     While all workers are busy, inputs gather by themselves; while one is free, the first to come waits at
-    most ``max_delay`` seconds for others. A batch takes about a tenth of a second at most, and requests that
-    fit into one take turns with those that do not, and while such come, one worker of several is kept for
-    them: a single input does not wait for hundreds of another client. What an input gets does not depend on its company; the detector sees to that.
+    most ``max_delay`` seconds for others. A batch takes about a tenth of a second at most. Requests that fit
+    into one take turns with those that do not, and while such come, one worker of several is kept for them: a
+    single input does not wait for hundreds of another client. What an input gets does not depend on its
+    company; the detector sees to that.
 
     ``capacity`` inputs of small requests may wait, and as many of large ones. ``rate`` is a first guess at
     the inputs a second of one worker, by which late answers are foreseen. ``on_batch`` is called with the

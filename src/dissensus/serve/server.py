@@ -95,14 +95,16 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()
         self._service.finish()
-        quiet_since, end = loop.time(), loop.time() + self._service.settings.timeout + LATE
+        began = quiet_since = loop.time()
+        end = began + self._service.settings.timeout + LATE
         # A connection that is used stays open for its last answer; one that is idle is given LINGER seconds.
         while self.server_state.connections and loop.time() < end and not self.force_exit:
             if self.server_state.tasks:
                 quiet_since = loop.time()
             elif loop.time() - quiet_since > LINGER:
                 break
-            self._leave_those_who_idle(loop.time() - LAST_WAIT)
+            if loop.time() > began + LAST_WAIT:
+                self._leave_those_who_idle(loop.time() - LAST_WAIT)
             await asyncio.sleep(0.02)
         for connection in list(self.server_state.connections):
             connection.transport.abort()
