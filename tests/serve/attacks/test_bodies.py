@@ -1,6 +1,5 @@
 """Uploads that stall, and bodies that nobody will read."""
 
-import socket
 from contextlib import ExitStack, suppress
 
 from dissensus.serve.keys import new_key
@@ -9,21 +8,8 @@ LONG = 600.0  # seconds that only a hang takes
 HEAD = "POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
-def connect(found):
-    host, _, port = found.url.removeprefix("http://").partition(":")
-    return socket.create_connection((host, int(port)), timeout=LONG)
-
-
-def until_closed(connection):
-    received = b""
-    with suppress(ConnectionResetError):
-        while chunk := connection.recv(65536):
-            received += chunk
-    return received
-
-
 def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_ones(
-    serving, folder, numbers, until
+    serving, folder, numbers, until, connect, until_closed
 ):
     size = 1_000_000
     with serving(folder / "rows", max_body_mb=1.0) as found, ExitStack() as stack:
@@ -41,7 +27,7 @@ def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_one
     assert bodies.held == 0
 
 
-def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path):
+def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, connect):
     """After 401 its connection is closed: the rest is neither parsed nor taken for another request."""
     new_key(tmp_path / "keys", "a")
     with serving(folder / "rows", keys=tmp_path / "keys") as found, connect(found) as connection:

@@ -18,20 +18,7 @@ ASK = b"GET /gates HTTP/1.1\r\nHost: localhost\r\n\r\n"
 POST = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
 
 
-def connect(found):
-    host, _, port = found.url.removeprefix("http://").partition(":")
-    return socket.create_connection((host, int(port)), timeout=LONG)
-
-
-def until_closed(connection):
-    received = b""
-    with suppress(ConnectionResetError):
-        while chunk := connection.recv(65536):
-            received += chunk
-    return received
-
-
-def test_a_newcomer_takes_the_place_of_the_one_that_idles_longest(serving, folder):
+def test_a_newcomer_takes_the_place_of_the_one_that_idles_longest(serving, folder, connect, until_closed):
     with serving(folder / "rows", connections=4) as found, ExitStack() as stack:
         found.client.close()
         silent = []
@@ -46,7 +33,7 @@ def test_a_newcomer_takes_the_place_of_the_one_that_idles_longest(serving, folde
         assert b"200 OK" in silent[-1].recv(65536)
 
 
-def test_a_request_at_work_keeps_its_place(serving, folder, until):
+def test_a_request_at_work_keeps_its_place(serving, folder, until, connect, until_closed):
     """Of those who came before: one is being answered, and one has sent half of its request."""
     with serving(folder / "rows", connections=2) as found, connect(found) as half, connect(found) as whole:
         found.client.close()
@@ -66,7 +53,7 @@ def test_a_request_at_work_keeps_its_place(serving, folder, until):
         assert b"200 OK" in whole.recv(65536)
 
 
-def test_who_never_reads_is_left(serving, folder, monkeypatch, until):
+def test_who_never_reads_is_left(serving, folder, monkeypatch, until, connect):
     monkeypatch.setattr(connections, "WRITE_SECONDS", 0.1)
     with serving(folder / "rows") as found, socket.socket() as deaf:
         found.client.close()
@@ -82,7 +69,9 @@ def test_who_never_reads_is_left(serving, folder, monkeypatch, until):
     raise AssertionError("it was answered for ever")
 
 
-def test_what_comes_before_an_answer_is_dropped_and_the_connection_closed_after_it(asked):
+def test_what_comes_before_an_answer_is_dropped_and_the_connection_closed_after_it(
+    asked, connect, until_closed
+):
     with connect(asked) as connection:
         connection.sendall(ASK * 1000)
         received = until_closed(connection)
@@ -101,7 +90,9 @@ def test_what_comes_before_an_answer_is_dropped_and_the_connection_closed_after_
         (b"Transfer-Encoding: chunked\r\n\r\n", b"5;x\nhello\r\n0\r\n\r\n"),
     ],
 )
-def test_bodies_whose_end_is_not_clear_are_refused_and_the_connection_is_closed(asked, head, body):
+def test_bodies_whose_end_is_not_clear_are_refused_and_the_connection_is_closed(
+    asked, head, body, connect, until_closed
+):
     with connect(asked) as connection:
         connection.sendall(POST + head + body + ASK)
         received = until_closed(connection)
@@ -109,14 +100,14 @@ def test_bodies_whose_end_is_not_clear_are_refused_and_the_connection_is_closed(
     assert len(re.findall(rb"HTTP/1.1 \d", received)) == 1
 
 
-def test_a_transfer_coding_that_is_not_known_is_501(asked):
+def test_a_transfer_coding_that_is_not_known_is_501(asked, connect):
     with connect(asked) as connection:
         connection.sendall(POST + b"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n" + ASK)
         assert connection.recv(65536).startswith(b"HTTP/1.1 501")
 
 
 @pytest.mark.parametrize("head", [b"x: " + b"y" * 70_000, b"x: y\r\n" * 12_000, b"x" * 70_000])
-def test_heads_are_bounded(asked, head):
+def test_heads_are_bounded(asked, head, connect, until_closed):
     with connect(asked) as connection:
         with suppress(OSError):
             connection.sendall(b"GET /gates HTTP/1.1\r\nHost: localhost\r\n" + head + b"\r\n\r\n")
@@ -152,7 +143,7 @@ def test_what_clients_can_cause_is_not_logged_without_end():
 
 
 @pytest.mark.parametrize("hosts", [b"", b"Host: localhost\r\nHost: other\r\n"])
-def test_a_request_names_one_host(asked, hosts):
+def test_a_request_names_one_host(asked, hosts, connect):
     with connect(asked) as connection:
         connection.sendall(b"GET /v2/health/live HTTP/1.1\r\n" + hosts + b"\r\n")
         assert connection.recv(65536).startswith(b"HTTP/1.1 400")
