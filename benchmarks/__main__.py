@@ -8,6 +8,7 @@ from benchmarks.filling.command import fill_in
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
+from benchmarks.service.attack_command import attacks
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
 from benchmarks.tables.command import tables
@@ -29,6 +30,7 @@ app.command("guarantees")(guarantees)
 app.command("tables")(tables)
 app.command("speed")(speed)
 app.command("service")(service)
+app.command("attacks")(attacks)
 app.command("checks")(checks)
 app.command("all")(make_all)
 app.command("fill")(fill_in)

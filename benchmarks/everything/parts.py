@@ -109,6 +109,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(Part(f"paper --baselines --seeds {seed}", 6, f"paper/*:baseline/*@{seed}") for seed in (0, 1, 2)),
         Part("guarantees", 3, "guarantees/guarantees:*"),
         Part("service", 5, "service/service:*"),
+        Part("attacks", 9, "service/attacks:*"),
         Part("checks --only demo", 2, "checks/demo:*"),
         # The demo's fit once more; its records were made beside other work, and their seconds say nothing.
         *(Part(f"checks --only fused --seeds {n}", 6) for n in (0, 1, 2)),
