@@ -16,7 +16,7 @@ SECONDS, SCALE = 0.4, 0.01
 def test_honest_clients_are_answered_under_attack(serving, folder, pictures, as_png, library, name):
     """How fast is measured by ``python -m benchmarks service --attacks``; here it is about what is said."""
     wanted = library["pictures"].decide(pictures[:1]).score[0]
-    with serving(folder / "pictures", connections=8, max_inputs=256, max_body_mb=1.0) as found:
+    with serving(folder / "pictures", connections=64, max_inputs=256, max_body_mb=1.0) as found:
         target = Target(int(found.url.rpartition(":")[2]), time.monotonic() + SECONDS, SCALE)
         attacking = threading.Thread(target=lambda: asyncio.run(ATTACKS[name].run(target)))
         attacking.start()
