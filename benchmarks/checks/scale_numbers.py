@@ -53,9 +53,9 @@ def _times(results: Path, run: str) -> float:
 
 
 def _order(results: Path, share: float) -> float:
-    """The mean validation log-likelihood over seeds."""
+    """The mean negative log-likelihood of validation inputs over seeds, in nats."""
     records = [record for record in Records(results / "checks").read("larger") if record.name == "order"]
-    return fmean(
+    return -fmean(
         row["validation_log_likelihood"]
         for record in records
         for row in record.rows
