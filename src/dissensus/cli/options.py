@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dissensus.defaults import FAST, STANDARD, THOROUGH
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Data",
     "Device",
+    "EffortName",
     "Gate",
     "IdColumn",
     "Inputs",
@@ -50,6 +53,15 @@ Inputs: TypeAlias = Annotated[
 IdColumn: TypeAlias = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="The table's column that names its rows.")
 ]
+
+
+class EffortName(StrEnum):
+    """How much is spent on an input."""
+
+    fast = FAST
+    standard = STANDARD
+    thorough = THOROUGH
+
 
 Device: TypeAlias = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]

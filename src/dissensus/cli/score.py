@@ -17,6 +17,7 @@ from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
 from dissensus.cli.options import (
     Data,
     Device,
+    EffortName,
     Gate,
     IdColumn,
     OwnEmbedder,
@@ -78,6 +79,13 @@ def score(
             "false-alarm rate."
         ),
     ] = None,
+    effort: Annotated[
+        EffortName | None,
+        typer.Option(
+            help="How much to spend on a picture, by a calibration of its own. Default: as the gate was "
+            "fitted or saved."
+        ),
+    ] = None,
     drift: Annotated[
         bool,
         typer.Option("--drift", help="Add a column: the log of the evidence that the stream has drifted."),
@@ -132,10 +140,13 @@ def score(
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
+        if effort is not None:
+            detector.effort = effort.value
         wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, quiet=quiet)
             work = {"gate": _gate_digest(gate), "data": _state(data), "size": size, "id": id_column}
+            work |= {"effort": detector.effort}
             try:
                 tally = score_to_output(
                     detector, stream, place, format.value, wish, work=work, on_progress=progress

@@ -28,6 +28,12 @@ class FittedAttributes:
     learnt_: Learnt
     """Everything that the fit has learnt. It is frozen: another fit or calibration makes another one."""
     false_alarm_rate: float
+    effort: str
+
+    @property
+    def asked_(self) -> Learnt:
+        """What was learnt, as it is asked with the present effort."""
+        return self.learnt_.at(self.effort)
 
     @property
     def draws_(self) -> WeightDraws:
@@ -51,8 +57,8 @@ class FittedAttributes:
 
     @property
     def score_(self) -> Score:
-        """The score with what it has learnt."""
-        return self.learnt_.score
+        """The score of the present effort with what it has learnt."""
+        return self.asked_.score
 
     @property
     def statistic_(self) -> str:
@@ -62,12 +68,12 @@ class FittedAttributes:
     @property
     def calibration_scores_(self) -> NDArray[np.float64]:
         """Scores (n,) of the inliers that nothing else has seen; thresholds and p-values come from them."""
-        return self.learnt_.calibration_scores
+        return self.asked_.calibration_scores
 
     @property
     def calibration_statistics_(self) -> Mapping[str, NDArray[np.float64]]:
         """The same for every statistic that ``statistics`` gives, by name."""
-        return self.learnt_.calibration
+        return self.asked_.calibration
 
     @property
     def examples_(self) -> Examples:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from dissensus.defaults import STATISTIC
+from dissensus.defaults import EFFORT, STATISTIC, THOROUGH
 from dissensus.detector.asking import Asking
 from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
 from dissensus.detector.describing import warn_if_unsound
@@ -63,6 +66,11 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
+    effort
+        How much is spent on an input: ``"fast"``, ``"standard"`` or ``"thorough"``, three operating points of
+        one fit, each with a score and a calibration of its own, so that the false-alarm rate holds for each.
+        It may be changed at any time (``set_params``). It means something for pictures, a VAE and the fused
+        score; all else is always scored with every draw and all samples.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them. ``None`` takes what the
         posterior needs: 4 members of an ensemble, each of which is a draw; 20 draws of 2 chains otherwise.
@@ -127,6 +135,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         posterior: Posterior = AUTO,
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
+        effort: str = EFFORT,
         chains: int | None = None,
         draws: int | None = None,
         epochs: int | None = None,
@@ -146,6 +155,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
+        self.effort = effort
         self.chains = chains
         self.draws = draws
         self.epochs = epochs
@@ -227,9 +237,18 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
         old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
         """
-        found = self._statistics(X, on_progress, stage="calibrating")
-        calibration = together(self.calibration_statistics_, found) if keep else found
-        self.learnt_ = replace(self.learnt_, calibration=calibration)
+        check_is_fitted(self)
+
+        def calibrated(old: Mapping[str, NDArray[np.float64]], at: str) -> Mapping[str, NDArray[np.float64]]:
+            found = self._statistics(X, on_progress, stage="calibrating", at=at)
+            return together(old, found) if keep else found
+
+        levels = {
+            name: replace(level, calibration=calibrated(level.calibration, name))
+            for name, level in self.learnt_.levels.items()
+        }
+        calibration = calibrated(self.learnt_.calibration, THOROUGH)
+        self.learnt_ = replace(self.learnt_, calibration=calibration, levels=levels)
         warn_if_mute(self)
         return self
 

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.detector.drawing import SAMPLING, Fitted, draw, preparing
+from dissensus.detector.effort import efforts_for
 from dissensus.detector.learnt import Learnt
+from dissensus.detector.levels import make_level
 from dissensus.detector.measuring import OnProgress, every_statistic
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
@@ -99,4 +101,10 @@ def _calibrated(fitted: Fitted, plan: Plan, on_progress: OnProgress | None) -> L
         on_progress=on_progress,
         stage="calibrating",
     )
-    return replace(found, calibration=calibration)
+    found = replace(found, calibration=calibration)
+    validation, held_out = prepared.given("validation"), prepared.given("calibration")
+    levels = {
+        effort.name: make_level(found, effort, plan.statistic, validation, held_out, device=plan.device)
+        for effort in efforts_for(drawn.model, plan.statistic)
+    }
+    return replace(found, levels=levels)

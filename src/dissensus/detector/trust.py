@@ -22,6 +22,7 @@ from dissensus.posterior import WeightDraws
 
 __all__ = [
     "LEFT_OUT",
+    "LEVELS",
     "check_arrays",
     "check_calibration",
     "check_claims",
@@ -45,8 +46,8 @@ PARTS = (
     "noise_floor",
 )
 """Of the description of a detector."""
-EMBEDDER, LEFT_OUT = "embedder", "left_out"
-"""Two more, of those that have them."""
+EMBEDDER, LEFT_OUT, LEVELS = "embedder", "left_out", "efforts"
+"""Three more, of those that have them."""
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -55,10 +56,12 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
     embedded = EMBEDDER in config
-    check_keys(config, (*PARTS, *(part for part in (EMBEDDER, LEFT_OUT) if part in config)), "description")
+    own = [part for part in (EMBEDDER, LEFT_OUT, LEVELS) if part in config]
+    check_keys(config, (*PARTS, *own), "description")
     for part, names in (
         *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
         *([(LEFT_OUT, ("contamination", "train", "validation"))] if LEFT_OUT in config else []),
+        *([(LEVELS, ("effort", "levels"))] if LEVELS in config else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
         ("fitted_rows", ("train", "validation", "calibration")),
@@ -112,11 +115,14 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
     _check_shapes(draws, shapes_of(model))
 
 
-def check_arrays(names: Collection[str], preprocessor: Collection[str]) -> None:
+def check_arrays(names: Collection[str], preprocessor: Collection[str], levels: Collection[str]) -> None:
     """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
     known = {*preprocessor, "examples/inputs", "examples/codes"}
+    folders = tuple(
+        f"{own}{part}/" for own in ("", *(f"{x}/" for x in levels)) for part in ("score", "statistics")
+    )
     for name in sorted(names):
-        if name not in known and not name.startswith(("score/", "statistics/")):
+        if name not in known and not name.startswith(folders):
             raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save it anew")
 
 

@@ -8,7 +8,12 @@ from dissensus.likelihood.matrix import (
     noise_floor,
 )
 from dissensus.likelihood.own_bits import keeps_bits
-from dissensus.likelihood.statistics import input_statistics, several_in_a_chain, statistic_names
+from dissensus.likelihood.statistics import (
+    input_statistics,
+    one_look,
+    several_in_a_chain,
+    statistic_names,
+)
 
 __all__ = [
     "LogLikelihoods",
@@ -18,6 +23,7 @@ __all__ = [
     "keeps_bits",
     "log_likelihoods",
     "noise_floor",
+    "one_look",
     "several_in_a_chain",
     "statistic_names",
 ]

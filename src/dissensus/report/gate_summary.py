@@ -27,6 +27,7 @@ MEANINGS = {
     "reconstruction-spread": "how far the draws’ reconstructions lie apart",
     "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
     "code-length": "how many bits a lossless coder needs for it",
+    "predicted-length": "how badly each of its pixels is foretold by those next to it",
     **SPECTRUM,
     **SURROUNDINGS,
 }
