@@ -9,8 +9,8 @@ from PIL import Image
 
 from dissensus.errors import DataError
 from dissensus.inputs import blurred, code_length, load_sample, uniform_noise
-from dissensus.inputs.predicted_code import predicted_length
 from dissensus.inputs.complexity import _FILTERS
+from dissensus.inputs.predicted_code import predicted_length
 
 
 @pytest.fixture(scope="module")

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from dissensus.defaults import FAST, STANDARD, THOROUGH
+from dissensus.defaults import EFFORT, FAST, STANDARD, THOROUGH
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
     from dissensus.detector.own_names import OwnCode
 
 __all__ = [
+    "USUAL_EFFORT",
     "Data",
     "Device",
     "EffortName",
@@ -62,6 +63,8 @@ class EffortName(StrEnum):
     standard = STANDARD
     thorough = THOROUGH
 
+
+USUAL_EFFORT = EffortName(EFFORT)
 
 Device: TypeAlias = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
