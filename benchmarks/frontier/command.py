@@ -15,7 +15,7 @@ SETS: dict[str, dict[str, Any]] = {
     "fashion-mnist-01": {"dataset": "fashion-mnist", "left_out": [0, 1], "epochs": None, "fitted": 6200},
     "svhn-45": {"dataset": "svhn", "left_out": [4, 5], "epochs": 12, "fitted": 6200},
 }
-"""The selection sets: clusters of training images that are left out, and how long a fit takes; None: as ever."""
+"""The selection sets: which clusters of training images are left out, and the epochs; None: as ever."""
 INLIERS, OUTLIERS = 1000, 300
 QUICK = {"fitted": 300, "epochs": 12, "inliers": 60, "outliers": 20}
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianVAE, Detector
-from dissensus.detector.effort import EFFORTS, WHOLE, Effort, effort_draws
+from dissensus.detector.effort import EFFORTS, WHOLE, Effort, at_effort, effort_draws
 from dissensus.errors import ArtifactError, SettingsError
 from dissensus.likelihood import input_statistics, log_likelihoods, one_look
 from dissensus.models.inputs import to_tensor
@@ -20,24 +20,18 @@ def gate(quick, pictures):
     return quick(chains=2, draws=20, epochs=12).fit(pictures)
 
 
-def at(gate, effort):
-    own = copy.copy(gate)
-    own.effort = effort
-    return own
-
-
 @pytest.mark.parametrize("effort", EFFORTS)
 def test_each_effort_has_calibration_scores_of_its_own_score(gate, effort):
-    own = at(gate, effort)
+    own = at_effort(gate, effort)
     assert len(own.calibration_scores_) == gate.fitted_rows_["calibration"]
     assert own.asked_.draws.chain.tolist().count(0) == min(20, EFFORTS[effort].draws or 20) // 2
-    others = [at(gate, name).calibration_scores_ for name in EFFORTS if name != effort]
+    others = [at_effort(gate, name).calibration_scores_ for name in EFFORTS if name != effort]
     assert all(not np.array_equal(own.calibration_scores_, other) for other in others)
 
 
 @pytest.mark.parametrize("effort", CHEAP)
 def test_an_input_s_score_does_not_depend_on_its_company(gate, pictures, effort):
-    own = at(gate, effort)
+    own = at_effort(gate, effort)
     together = own.decide(pictures).score
     np.testing.assert_array_equal(
         np.concatenate([own.decide(x[None]).score for x in pictures[:9]]), together[:9]
@@ -66,12 +60,12 @@ def np_zeros(shape):
 
 
 def test_a_saved_gate_has_all_efforts_and_the_one_it_was_saved_with(gate, pictures, tmp_path):
-    at(gate, "fast").save(tmp_path / "gate")
+    at_effort(gate, "fast").save(tmp_path / "gate")
     loaded = Detector.load(tmp_path / "gate", device="cpu")
     assert loaded.effort == "fast"
     for effort in EFFORTS:
         for ours, theirs in zip(
-            at(gate, effort).decide(pictures), at(loaded, effort).decide(pictures), strict=True
+            at_effort(gate, effort).decide(pictures), at_effort(loaded, effort).decide(pictures), strict=True
         ):
             np.testing.assert_array_equal(ours, theirs)
 
@@ -104,7 +98,7 @@ def test_what_no_fit_could_have_left_is_refused(gate, damage, tmp_path):
 def test_recalibration_is_of_every_effort(gate, pictures, keep):
     again = copy.copy(gate).recalibrate(pictures[:30], keep=keep)
     for effort in EFFORTS:
-        own, old = at(again, effort), at(gate, effort)
+        own, old = at_effort(again, effort), at_effort(gate, effort)
         new = own.decide(pictures[:30]).score
         expected = np.concatenate([old.calibration_scores_, new]) if keep else new
         np.testing.assert_allclose(own.calibration_scores_, expected, rtol=1e-9)
@@ -113,14 +107,14 @@ def test_recalibration_is_of_every_effort(gate, pictures, keep):
 def test_rows_and_the_scores_of_the_paper_are_asked_in_one_way(row_gate, fitted, rows, pictures):
     for own, inputs in ((row_gate, rows), (fitted("pictures", statistic="ess"), pictures)):
         assert not own.learnt_.levels
-        np.testing.assert_array_equal(at(own, "fast").decide(inputs).score, own.decide(inputs).score)
+        np.testing.assert_array_equal(at_effort(own, "fast").decide(inputs).score, own.decide(inputs).score)
 
 
 def test_an_effort_that_is_none_is_refused(gate, quick, rows):
     with pytest.raises(SettingsError, match="fast, standard, thorough"):
         quick(effort="hasty").fit(rows)
     with pytest.raises(SettingsError, match="fast, standard, thorough"):
-        at(gate, "hasty").decide(rows)
+        at_effort(gate, "hasty").decide(rows)
 
 
 def test_draws_that_are_asked_are_evenly_spaced_and_of_each_chain_the_last(gate):

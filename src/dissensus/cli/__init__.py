@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import calibrate, demo, explain, fit, inspect, report, score, serve
+from dissensus.cli import calibrate, demo, explain, export, fit, inspect, report, score, serve
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -35,6 +35,7 @@ app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("inspect")(inspect.inspect)
 app.command("serve")(serve.serve)
+app.command("export")(export.export)
 
 
 def _print_version(wanted: bool) -> None:

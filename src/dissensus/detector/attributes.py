@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.decisions import FalseAlarmInterval, conformal_threshold, false_alarm_interval
+from dissensus.detector.effort import Effort
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
 from dissensus.models import GenerativeModel
@@ -34,6 +35,11 @@ class FittedAttributes:
     def asked_(self) -> Learnt:
         """What was learnt, as it is asked with the present effort."""
         return self.learnt_.at(self.effort)
+
+    @property
+    def efforts_(self) -> tuple[Effort, ...]:
+        """The efforts that it can be asked with, the cheapest first; one, where there is but one way."""
+        return (*(level.effort for level in self.learnt_.levels.values()), self.learnt_.effort)
 
     @property
     def draws_(self) -> WeightDraws:

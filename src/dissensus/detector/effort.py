@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -19,11 +20,14 @@ __all__ = [
     "EFFORTS",
     "WHOLE",
     "Effort",
+    "at_effort",
     "check_effort",
     "effort_draws",
     "effort_from_config",
     "efforts_for",
 ]
+
+Gate = TypeVar("Gate")
 
 NUMBERS = {"draws": 1, "chains": 1, "samples": 0}
 """Of an effort, and the least that each may be."""
@@ -75,6 +79,14 @@ def check_effort(name: object) -> None:
     """Refuses what is no effort."""
     if not isinstance(name, str) or name not in EFFORTS:
         raise SettingsError(f"effort must be one of {', '.join(EFFORTS)}, got {name!r}")
+
+
+def at_effort(gate: Gate, effort: str) -> Gate:
+    """The same detector, asked with an effort; what it has learnt is shared."""
+    check_effort(effort)
+    own = copy.copy(gate)
+    own.effort = effort  # type: ignore[attr-defined]  # every detector has one
+    return own
 
 
 def efforts_for(model: GenerativeModel, statistic: object) -> tuple[Effort, ...]:

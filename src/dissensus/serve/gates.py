@@ -14,6 +14,7 @@ from typing import Any
 
 from dissensus.detector import Detector
 from dissensus.detector.asking import Decisions
+from dissensus.detector.effort import at_effort
 from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
@@ -108,19 +109,27 @@ class Served:
     Who asks it does so in a ``with`` block: a gate that is replaced meanwhile stays for as long.
     """
 
-    def __init__(self, loaded: Loaded, batcher: Batcher, traffic: Traffic) -> None:
+    def __init__(
+        self, loaded: Loaded, batcher: Batcher, traffic: Traffic, efforts: Mapping[str, Batcher]
+    ) -> None:
         self.loaded, self.batcher, self.traffic = loaded, batcher, traffic
+        self._efforts = efforts
         self.name, self.gate, self.kind = loaded.name, loaded.gate, loaded.kind
         self.shape: tuple[int, ...] = loaded.gate.preprocessor_.shape
         self.columns = loaded.columns
         self.explaining = 0
         self._asking = 0
 
+    def asked(self, effort: str | None) -> Batcher:
+        """The queue of an effort; the gate's own, if none is named or there is but one way to ask."""
+        return self.batcher if effort is None else self._efforts.get(effort, self.batcher)
+
     async def close(self) -> None:
         """Ends once nobody asks any more; a request may have found it and still be sending its body."""
         while self._asking:
             await asyncio.sleep(0.01)
-        await self.batcher.close()
+        for batcher in (self.batcher, *self._efforts.values()):
+            await batcher.close()
 
     def __enter__(self) -> Served:
         self._asking += 1
@@ -223,21 +232,32 @@ class Gates:
                 self._metrics.drift_alarms.labels(loaded.name).inc()
                 self._on_alarm(loaded.name, traffic)
 
-        batcher = Batcher(
-            lambda inputs: loaded.gate.decide(Prepared(inputs)),  # they were checked when they came
-            self._workers,
-            max_batch=self._settings.max_batch,
-            max_delay=self._settings.max_delay_ms / 1000,
-            capacity=self._settings.queue,
-            rate=loaded.rate / self._workers.count,
-            on_batch=on_batch,
-        )
+        def on_other(decisions: Decisions, seconds: float) -> None:
+            """Drift is told by the scores of one effort: what is asked with another is counted alone."""
+            self._metrics.observe_batch(loaded.name, decisions, seconds)
+
+        batcher = self._batcher(loaded.gate, loaded.rate, on_batch)
+        others = [each.name for each in loaded.gate.efforts_ if each.name != loaded.gate.effort]
+        efforts = {name: self._batcher(at_effort(loaded.gate, name), 0.0, on_other) for name in others}
         older = self._served.get(loaded.name)
-        self._served[loaded.name] = Served(loaded, batcher, traffic)
+        self._served[loaded.name] = Served(loaded, batcher, traffic, efforts)
         self._metrics.gate_loads.labels(loaded.name).inc()
         log("gate loaded", gate=loaded.name, version=loaded.facts["version"], replaced=older is not None)
         if older is not None:
             self._leave(older)
+
+    def _batcher(self, gate: Detector, rate: float, on_batch: Callable[[Decisions, float], None]) -> Batcher:
+        """A queue for a gate that scores so many inputs a second; 0: nobody knows yet."""
+        assert self._workers is not None
+        return Batcher(
+            lambda inputs: gate.decide(Prepared(inputs)),  # they were checked when they came
+            self._workers,
+            max_batch=self._settings.max_batch,
+            max_delay=self._settings.max_delay_ms / 1000,
+            capacity=self._settings.queue,
+            rate=rate / self._workers.count,
+            on_batch=on_batch,
+        )
 
     def _leave(self, served: Served) -> None:
         task = asyncio.create_task(self._end(served))

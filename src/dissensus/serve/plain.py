@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
@@ -39,6 +39,10 @@ EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as 
 
 GateName = Annotated[
     str | None, Query(alias="gate", max_length=100, description="Which gate; default: the first.")
+]
+Spent = Annotated[
+    Literal["fast", "standard", "thorough"] | None,
+    Query(description="How much to spend on a picture; default: as the gate was saved."),
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
@@ -83,7 +87,9 @@ def plain_routes(service: Service) -> APIRouter:
         | {422: {"model": NothingScored, "description": "Nothing in it can be scored by this gate."}},
         openapi_extra=_body(settings.max_inputs),
     )
-    async def score(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
+    async def score(
+        request: Request, gate: GateName = None, convert: Convert = False, effort: Spent = None
+    ) -> Response:
         """Scores image files (form field ``files``) or rows (JSON)."""
         deadline = Deadline(settings.timeout)
         service.scoring_requests += 1
@@ -93,7 +99,7 @@ def plain_routes(service: Service) -> APIRouter:
                 names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
             if len(inputs):
-                deciding = served.batcher.decide(inputs, timeout=deadline.left)
+                deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
         found = results(served, names, problems, notes, decisions)
         if decisions is None:

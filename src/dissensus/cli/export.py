@@ -1,0 +1,95 @@
+"""``dissensus export``: from a gate to one ONNX file that a small machine can run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from dissensus.cli.console import print_json, results, warnings_as_messages
+from dissensus.cli.options import EffortName, Gate, Json, OwnModel, OwnObservation, Quiet, own_code
+from dissensus.destination import check_folder
+from dissensus.errors import DissensusError
+
+if TYPE_CHECKING:
+    from dissensus.detector import Detector
+
+__all__ = ["export"]
+
+TRIED = 64  # pictures that file and gate are compared on
+TOLERANCE = 0.01  # of a score
+
+
+def export(
+    gate: Gate,
+    output: Annotated[Path, typer.Argument(help="The .onnx file to write; a file there is replaced.")],
+    effort: Annotated[
+        EffortName, typer.Option(help="fast or standard; what thorough takes cannot be exported.")
+    ] = EffortName.fast,
+    model: OwnModel = None,
+    observation: OwnObservation = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> None:
+    """Write a GATE of pictures as one ONNX file: uint8 pixels in; score, p-value and flagged out.
+
+    The file is run by onnxruntime, without this package and without torch. Where onnxruntime is installed
+    here, file and gate are compared on some of the gate's own training pictures and on noise.
+    """
+    from dissensus.detector import Detector
+    from dissensus.export import INPUT, OUTPUTS, export_gate
+
+    check_folder(output.absolute().parent)
+    with warnings_as_messages():
+        detector = Detector.load(gate, device="cpu", **own_code(None, model, observation, None))
+    detector.effort = effort.value
+    export_gate(detector, output)
+    compared = _compared(detector, output)
+    size = output.stat().st_size
+    summary = {
+        "gate": str(gate),
+        "output": str(output),
+        "bytes": size,
+        "effort": effort.value,
+        "false_alarm_rate": float(detector.false_alarm_rate),
+        "input": {"name": INPUT, "type": "uint8", "shape": ["inputs", *detector.preprocessor_.shape]},
+        "outputs": list(OUTPUTS),
+        "compared": compared,
+    }
+    if json:
+        print_json(summary)
+    elif not quiet:
+        out = results()
+        shape = "×".join(map(str, detector.preprocessor_.shape))
+        out.print(f"{output}: {size / 1e6:.1f} MB, uint8 pixels (N, {shape}) in", markup=False)
+        if compared is None:
+            out.print("not compared with the gate: that takes pip install 'dissensus[onnx]'", markup=False)
+        else:
+            out.print(
+                f"compared on {compared['inputs']} pictures: scores differ by at most "
+                f"{compared['largest_difference']:.1g}, {compared['same_verdicts']} verdicts are the same"
+            )
+
+
+def _compared(detector: Detector, output: Path) -> dict[str, Any] | None:
+    """How file and gate agree; None where there is no onnxruntime. A file that disagrees is taken away."""
+    import numpy as np
+
+    from dissensus.export import agreement
+
+    shape = detector.preprocessor_.shape
+    kept = detector.examples_.inputs[:TRIED]
+    noise = np.random.default_rng(0).integers(0, 256, (TRIED, *shape), dtype=np.uint8)
+    pictures = np.concatenate([kept.astype(np.uint8), noise]) if kept.dtype == np.uint8 else noise
+    try:
+        found = agreement(detector, output, pictures)
+    except ImportError:
+        return None
+    if not found.largest_difference <= TOLERANCE:
+        output.unlink()
+        raise DissensusError(
+            f"the exported file's scores differ by {found.largest_difference:.2g} from the gate's, so it was "
+            "removed: report this with the gate's config.json, and serve the gate by `dissensus serve`"
+        )
+    return found._asdict()

@@ -1,0 +1,44 @@
+"""Whether an exported file says what its gate says, by onnxruntime."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.export.write import INPUT
+from dissensus.inputs import Prepared
+
+if TYPE_CHECKING:
+    from dissensus.detector import Detector
+
+__all__ = ["Agreement", "agreement", "session_of"]
+
+
+class Agreement(NamedTuple):
+    """What a file and its gate say of the same inputs."""
+
+    inputs: int
+    largest_difference: float
+    """Of two scores."""
+    same_verdicts: int
+
+
+def agreement(gate: Detector, path: str | Path, pictures: NDArray[np.uint8]) -> Agreement:
+    """Compare what the file and the gate say of uint8 pictures (N, H, W, C); takes the extra ``onnx``."""
+    ours = gate.decide(Prepared(pictures))
+    score, _, flagged = session_of(path).run(None, {INPUT: pictures})
+    with np.errstate(invalid="ignore"):
+        away = np.where(score == ours.score, 0.0, np.abs(score - ours.score))
+    return Agreement(len(pictures), float(away.max()), int((flagged == ours.flagged).sum()))
+
+
+def session_of(path: str | Path, *, threads: int = 0) -> Any:
+    """An onnxruntime session on so many threads; 0: as many as it likes."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = threads
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
