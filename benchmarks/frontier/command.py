@@ -10,13 +10,26 @@ import typer
 __all__ = ["GROUP", "SETS", "frontier"]
 
 GROUP = "frontier"
+FITTED = 6200
 SETS: dict[str, dict[str, Any]] = {
-    "fashion-mnist-45": {"dataset": "fashion-mnist", "left_out": [4, 5], "epochs": None, "fitted": 6200},
-    "fashion-mnist-01": {"dataset": "fashion-mnist", "left_out": [0, 1], "epochs": None, "fitted": 6200},
-    "svhn-45": {"dataset": "svhn", "left_out": [4, 5], "epochs": 12, "fitted": 6200},
+    "fashion-mnist-45": {
+        "dataset": "fashion-mnist",
+        "left_out": [4, 5],
+        "epochs": None,
+        "inliers": 1000,
+        "outliers": 300,
+    },
+    "fashion-mnist-01": {
+        "dataset": "fashion-mnist",
+        "left_out": [0, 1],
+        "epochs": None,
+        "inliers": 500,
+        "outliers": 150,
+    },
+    "svhn-45": {"dataset": "svhn", "left_out": [4, 5], "epochs": 12, "inliers": 500, "outliers": 150},
 }
-"""The selection sets: which clusters of training images are left out, and the epochs; None: as ever."""
-INLIERS, OUTLIERS = 1000, 300
+"""The selection sets: clusters of training images that are left out, epochs (None: as ever), and how many
+images are asked about, of each kind of outlier too."""
 QUICK = {"fitted": 300, "epochs": 12, "inliers": 60, "outliers": 20}
 
 
@@ -64,7 +77,7 @@ def frontier(
     if not table:
         pieces = []
         for name, own in SETS.items():
-            settings = {**own, "inliers": INLIERS, "outliers": OUTLIERS, "device": device}
+            settings = {**own, "fitted": FITTED, "device": device}
             settings |= QUICK if quick else {}
             if not only or name in only:
                 pieces.append(Piece(group, name, settings, partial(measure_frontier, settings, seed), seed))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping
@@ -59,6 +60,7 @@ def measure_frontier(settings: Mapping[str, Any], seed: int, say: Callable[[str]
         "milliseconds": _times(gate, asked, chosen.inliers),
         "batch": BATCH,
         "threads": torch.get_num_threads(),
+        "load_average": list(os.getloadavg()),  # above the number of cores, others worked here too
         "fitted_rows": dict(gate.fitted_rows_),
     }
     return Found(rows, about, {"fit": fitting})

@@ -2,8 +2,8 @@
 
 Each part measures one thing and leaves one record a device (``training``, ``decoding``, ``single``,
 ``efforts``, ``growth``, ``rivals``, ``startup``, ``beside-others``, ``same-bits``, ``accuracy``,
-``trajectory``, ``table-row``, ``whole-table``); ``table`` and ``figures`` read the records alone. Nothing is imported here,
-so that the command line can describe the command at once.
+``trajectory``, ``table-row``, ``whole-table``); ``table`` and ``figures`` read the records alone. Nothing is
+imported here, so that the command line can describe the command at once.
 """
 
 __all__: list[str] = []

@@ -6,11 +6,12 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from scipy.special import log_ndtr, ndtri_exp
 
-from dissensus import BayesianVAE
+from dissensus import BayesianVAE, Detector
 from dissensus.errors import SettingsError
 from dissensus.export import agreement, export_gate, session_of
 from dissensus.export.normal_scores import log_tail, tail_score
@@ -63,6 +64,20 @@ def test_scores_p_values_and_verdicts_are_the_gate_s(gate_of, kind, depth, effor
     assert found.same_verdicts >= len(asked) - 1
 
 
+@pytest.mark.parametrize("columns", [3, 70])
+def test_rows_are_scored_as_the_gate_scores_them(columns, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(300, columns)) * rng.gamma(1, size=columns) + 5
+    gate = Detector(epochs=3, false_alarm_rate=0.2, device="cpu").fit(rows)
+    export_gate(gate, tmp_path / "gate.onnx")
+    asked = np.concatenate([rows[:40], rows[:10] + 1e-9, 3 * rng.normal(size=(20, columns)), 1e9 * rows[:1]])
+    ours = gate.decide(asked)
+    score, p_value, flagged = session_of(tmp_path / "gate.onnx", threads=1).run(None, {"rows": asked})
+    np.testing.assert_allclose(score, ours.score, atol=2e-3, rtol=1e-3)
+    assert np.abs(p_value - ours.p_value).max() <= 2 / len(gate.calibration_scores_)
+    assert (flagged != ours.flagged).sum() <= 1
+
+
 def test_normal_scores_and_their_inverse_are_scipy_s():
     z = np.array([-5.0, -1.0, -0.1, 0.0, 0.5, 1.0, 2.0, 5.0, 12.0, 60.0])
     np.testing.assert_allclose(log_tail(torch.from_numpy(z)), log_ndtr(-z), rtol=3e-7, atol=3e-7)
@@ -75,11 +90,19 @@ def test_what_cannot_be_exported_says_so(gate_of, tmp_path):
     gate.effort = "thorough"
     with pytest.raises(SettingsError, match="choose fast or standard"):
         export_gate(gate, tmp_path / "gate.onnx")
+    rows = np.random.default_rng(0).normal(size=(80, 3))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        rows = BayesianVAE(**QUICK).fit(np.random.default_rng(0).normal(size=(60, 3)))
-    with pytest.raises(SettingsError, match="only one of pictures"):
-        export_gate(rows, tmp_path / "gate.onnx")
+        of_vae, of_table = BayesianVAE(**QUICK).fit(rows), Detector(epochs=2, device="cpu")
+        of_table.fit(pd.DataFrame(rows, columns=["a", "b", "c"]))
+        by_kl = BayesianVAE(**QUICK, statistic="kl").fit(rows)
+    for own, words in (
+        (of_vae, "samples of a VAE"),
+        (of_table, "no columns of words"),
+        (by_kl, "score 'kl'"),
+    ):
+        with pytest.raises(SettingsError, match=words):
+            export_gate(own, tmp_path / "gate.onnx")
     assert not list(tmp_path.iterdir())
 
 

@@ -10,14 +10,14 @@ import typer
 from dissensus.cli.console import print_json, results, warnings_as_messages
 from dissensus.cli.options import EffortName, Gate, Json, OwnModel, OwnObservation, Quiet, own_code
 from dissensus.destination import check_folder
-from dissensus.errors import DissensusError
+from dissensus.errors import DissensusError, brief
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
 
 __all__ = ["export"]
 
-TRIED = 64  # pictures that file and gate are compared on
+TRIED = 64  # inputs that file and gate are compared on
 TOLERANCE = 0.01  # of a score
 
 
@@ -32,13 +32,13 @@ def export(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Write a GATE of pictures as one ONNX file: uint8 pixels in; score, p-value and flagged out.
+    """Write a GATE of pictures or of rows of numbers as one ONNX file, from raw input to verdict.
 
     The file is run by onnxruntime, without this package and without torch. Where onnxruntime is installed
-    here, file and gate are compared on some of the gate's own training pictures and on noise.
+    here, file and gate are compared on some of the gate's own training inputs and on noise.
     """
     from dissensus.detector import Detector
-    from dissensus.export import INPUT, OUTPUTS, export_gate
+    from dissensus.export import OUTPUTS, export_gate, input_of
 
     check_folder(output.absolute().parent)
     with warnings_as_messages():
@@ -53,7 +53,11 @@ def export(
         "bytes": size,
         "effort": effort.value,
         "false_alarm_rate": float(detector.false_alarm_rate),
-        "input": {"name": INPUT, "type": "uint8", "shape": ["inputs", *detector.preprocessor_.shape]},
+        "input": {
+            "name": input_of(detector),
+            "type": str(detector.preprocessor_.blank(1).dtype),
+            "shape": ["inputs", *detector.preprocessor_.shape],
+        },
         "outputs": list(OUTPUTS),
         "compared": compared,
     }
@@ -61,13 +65,14 @@ def export(
         print_json(summary)
     elif not quiet:
         out = results()
-        shape = "×".join(map(str, detector.preprocessor_.shape))
-        out.print(f"{output}: {size / 1e6:.1f} MB, uint8 pixels (N, {shape}) in", markup=False)
+        shape = ", ".join(map(str, ("N", *detector.preprocessor_.shape)))
+        kind = "uint8 pixels" if detector.preprocessor_.pictured else "float64 rows"
+        out.print(f"{output}: {size / 1e6:.1f} MB, {kind} ({shape}) in", markup=False)
         if compared is None:
             out.print("not compared with the gate: that takes pip install 'dissensus[onnx]'", markup=False)
         else:
             out.print(
-                f"compared on {compared['inputs']} pictures: scores differ by at most "
+                f"compared on {compared['inputs']} inputs: scores differ by at most "
                 f"{compared['largest_difference']:.1g}, {compared['same_verdicts']} verdicts are the same"
             )
 
@@ -78,18 +83,23 @@ def _compared(detector: Detector, output: Path) -> dict[str, Any] | None:
 
     from dissensus.export import agreement
 
-    shape = detector.preprocessor_.shape
-    kept = detector.examples_.inputs[:TRIED]
-    noise = np.random.default_rng(0).integers(0, 256, (TRIED, *shape), dtype=np.uint8)
-    pictures = np.concatenate([kept.astype(np.uint8), noise]) if kept.dtype == np.uint8 else noise
+    preprocessor, kept = detector.preprocessor_, detector.examples_.inputs[:TRIED]
+    noise = preprocessor.made_up(TRIED, np.random.default_rng(0))
+    if not preprocessor.pictured:
+        noise = preprocessor.inverse(noise, np.dtype(np.float64))
+    inputs = np.concatenate([kept, noise]) if kept.dtype == noise.dtype else noise
     try:
-        found = agreement(detector, output, pictures)
+        found = agreement(detector, output, inputs)
     except ImportError:
         return None
-    if not found.largest_difference <= TOLERANCE:
-        output.unlink()
-        raise DissensusError(
-            f"the exported file's scores differ by {found.largest_difference:.2g} from the gate's, so it was "
-            "removed: report this with the gate's config.json, and serve the gate by `dissensus serve`"
-        )
-    return found._asdict()
+    except RuntimeError as error:  # a model of one's own that takes another number of inputs for a mistake
+        wrong = f"cannot be run ({brief(error)})"
+    else:
+        if found.largest_difference <= TOLERANCE:
+            return found._asdict()
+        wrong = f"gives scores that differ by {found.largest_difference:.2g} from the gate's"
+    output.unlink()
+    raise DissensusError(
+        f"the exported file {wrong}, so it was removed: serve the gate by `dissensus serve`, and report this "
+        "with the gate's config.json"
+    )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.export.write import INPUT
+from dissensus.export.write import input_of
 from dissensus.inputs import Prepared
 
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ class Agreement(NamedTuple):
     same_verdicts: int
 
 
-def agreement(gate: Detector, path: str | Path, pictures: NDArray[np.uint8]) -> Agreement:
-    """Compare what the file and the gate say of uint8 pictures (N, H, W, C); takes the extra ``onnx``."""
-    ours = gate.decide(Prepared(pictures))
-    score, _, flagged = session_of(path).run(None, {INPUT: pictures})
+def agreement(gate: Detector, path: str | Path, inputs: NDArray[Any]) -> Agreement:
+    """Compare what the file and the gate say of inputs as they were read; takes the extra ``onnx``."""
+    ours = gate.decide(Prepared(inputs))
+    score, _, flagged = session_of(path).run(None, {input_of(gate): inputs})
     with np.errstate(invalid="ignore"):
         away = np.where(score == ours.score, 0.0, np.abs(score - ours.score))
-    return Agreement(len(pictures), float(away.max()), int((flagged == ours.flagged).sum()))
+    return Agreement(len(inputs), float(away.max()), int((flagged == ours.flagged).sum()))
 
 
 def session_of(path: str | Path, *, threads: int = 0) -> Any:

@@ -1,4 +1,4 @@
-"""What draws of a model tell at one look, as a module of which ONNX can be made."""
+"""What draws of a model tell of inputs, as a module of which ONNX can be made."""
 
 from __future__ import annotations
 
@@ -17,10 +17,14 @@ __all__ = ["Looking"]
 
 
 class Looking(nn.Module):
-    """Rough log-likelihoods (N, M) and the wanted statistics (N,), by name, of what a model reads."""
+    """Log-likelihoods (N, M) and the wanted statistics (N,), by name, of what a model reads.
+
+    Exact ones where the model has them, and else those of one look (:func:`~dissensus.likelihood.one_look`).
+    """
 
     def __init__(self, model: GenerativeModel, draws: WeightDraws, wanted: Collection[str]) -> None:
         super().__init__()
+        self.exact = not model.noise_size
         self.wanted = {name: model.observed[name] for name in model.observed if name in wanted}
         self.groups = [group.tolist() for group in draws.sharing(model.inference)]
         self.models = nn.ModuleList()
@@ -31,6 +35,10 @@ class Looking(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """The matrix, and the statistics."""
+        if self.exact:
+            none = x.new_zeros(1, 0)
+            rows = [self._of(n).log_likelihood(x, none, ())[0] for n in range(len(self.models))]
+            return torch.stack(rows, dim=1), {}
         seen: dict[int, dict[str, Tensor]] = {}
         for group in self.groups:
             inferred = self._of(group[0]).infer(x)

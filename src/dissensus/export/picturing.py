@@ -11,13 +11,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from dissensus.inputs.components import TINY
+from dissensus.export.surrounding import Surrounding
 from dissensus.inputs.pictures import PREDICTED, PicturePreprocessor
 from dissensus.inputs.predicted_code import BIT
 from dissensus.inputs.spectra import ROUNDING, bands, directions, spectrum_names
-from dissensus.inputs.surroundings import NEIGHBOURS, TOUCHING, Surroundings
 from dissensus.inputs.textures import block_borders
-from dissensus.inputs.whitening import FARTHEST
 
 __all__ = ["Picturing"]
 
@@ -31,9 +29,11 @@ class Picturing(nn.Module):
         self.predicts = PREDICTED in wanted
         self.spectrum = _Spectrum(shape) if set(wanted) & set(spectrum_names(shape)) else None
         near = preprocessor.surroundings
-        self.isolation = _Isolation(shape, near) if near is not None and "isolation" in wanted else None
+        self.surrounding = None
+        if near is not None and "isolation" in wanted:
+            self.surrounding = nn.Sequential(_Textures(shape), Surrounding(near))
 
-    def forward(self, pixels: Tensor) -> dict[str, Tensor]:
+    def forward(self, pixels: Tensor, _: Tensor) -> dict[str, Tensor]:
         """By name; more may be there than are wanted."""
         whole = pixels.to(torch.float64).permute(0, 3, 1, 2)  # (N, C, H, W)
         found: dict[str, Tensor] = {}
@@ -41,8 +41,8 @@ class Picturing(nn.Module):
             found[PREDICTED] = _predicted_length(whole)
         if self.spectrum is not None:
             found |= self.spectrum(whole)
-        if self.isolation is not None:
-            found["isolation"] = self.isolation(whole)
+        if self.surrounding is not None:
+            found["isolation"] = self.surrounding(whole)["isolation"]
         return found
 
 
@@ -95,49 +95,16 @@ class _Spectrum(nn.Module):
         return torch.log(energies @ self.get_buffer("chosen") + self.get_buffer("floor"))
 
 
-class _Isolation(nn.Module):
-    """The statistic of that name, as :class:`~dissensus.inputs.surroundings.Surroundings` has it."""
+class _Textures(nn.Module):
+    """As :func:`~dissensus.inputs.textures.textures`: (N, F) of (N, C, H, W)."""
 
-    def __init__(self, shape: tuple[int, ...], near: Surroundings) -> None:
+    def __init__(self, shape: tuple[int, ...]) -> None:
         super().__init__()
-        assert near.components is not None
-        assert near.whitening is not None
-        assert near.lengths is not None
         height, width, _ = shape
-        self.count = min(NEIGHBOURS, len(near.rows))
-        arrays = {
-            "rows": _block_means(height),
-            "columns": _block_means(width).T.copy(),
-            "mean": near.components.mean,
-            "directions": near.components.directions.T.copy(),
-            "scales": near.whitening.scales,
-            "points": near.rows.T.copy(),
-            "squares": np.square(near.rows.astype(np.float64)).sum(axis=1) + near.lengths,
-            "spacing": near.spacing,
-        }
-        for name, array in arrays.items():
-            self.register_buffer(name, torch.from_numpy(array))
-        self.noise = float(near.whitening.noise[0]) if len(near.whitening.noise) else None
+        self.register_buffer("rows", torch.from_numpy(_block_means(height)))
+        self.register_buffer("columns", torch.from_numpy(_block_means(width).T.copy()))
 
     def forward(self, whole: Tensor) -> Tensor:
-        """Of (N, C, H, W)."""
-        of = self.get_buffer
-        centred = self._textures(whole) - of("mean")
-        projected = centred @ of("directions")
-        points = torch.clamp(projected / of("scales"), -FARTHEST, FARTHEST).float().double()
-        own = points.square().sum(dim=1)
-        if self.noise is not None:
-            left = centred - projected @ of("directions").T
-            lengths = torch.sqrt(left.square().sum(dim=1)) + TINY
-            own = own + torch.clamp((lengths / self.noise).square(), max=FARTHEST**2).float().double()
-        squares = own[:, None] + of("squares") - 2 * (points @ of("points").double())
-        nearest = torch.topk(-squares, self.count, dim=1)
-        distances = torch.sqrt(torch.clamp(-nearest.values, min=0.0)) + TOUCHING
-        theirs = of("spacing")[nearest.indices].mean(dim=1) + TOUCHING
-        return torch.log(distances.mean(dim=1)) - torch.log(theirs)
-
-    def _textures(self, whole: Tensor) -> Tensor:
-        """As :func:`~dissensus.inputs.textures.textures`: (N, F)."""
         across = F.pad(whole[:, :, :, 1:] - whole[:, :, :, :-1], (1, 0))
         down = F.pad(whole[:, :, 1:] - whole[:, :, :-1], (0, 0, 1, 0))
         means = [self._blocks(each) / 255 for each in (whole, across.abs(), down.abs())]
