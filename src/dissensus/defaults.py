@@ -10,4 +10,4 @@ STATISTIC = "fused"
 FAST, STANDARD, THOROUGH = "fast", "standard", "thorough"
 """How much is spent on an input."""
 
-EFFORT = THOROUGH
+EFFORT = STANDARD

@@ -10,11 +10,14 @@ from numpy.typing import NDArray
 
 from dissensus.export.write import input_of
 from dissensus.inputs import Prepared
+from dissensus.tiles import slices
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
 
 __all__ = ["Agreement", "agreement", "session_of"]
+
+CHUNK = 256  # inputs that the file is asked about at a time
 
 
 class Agreement(NamedTuple):
@@ -28,8 +31,11 @@ class Agreement(NamedTuple):
 
 def agreement(gate: Detector, path: str | Path, inputs: NDArray[Any]) -> Agreement:
     """Compare what the file and the gate say of inputs as they were read; takes the extra ``onnx``."""
-    ours = gate.decide(Prepared(inputs))
-    score, _, flagged = session_of(path).run(None, {input_of(gate): inputs})
+    session, ours = session_of(path), gate.decide(Prepared(inputs))
+    parts = [
+        session.run(None, {input_of(gate): inputs[some]}) for some in slices(slice(0, len(inputs)), CHUNK)
+    ]
+    score, _, flagged = map(np.concatenate, zip(*parts, strict=True))
     with np.errstate(invalid="ignore"):
         away = np.where(score == ours.score, 0.0, np.abs(score - ours.score))
     return Agreement(len(inputs), float(away.max()), int((flagged == ours.flagged).sum()))
