@@ -1,9 +1,10 @@
 """Whether a gate that was exported to ONNX says what the gate says, and how long it takes over a picture.
 
 A gate is fitted for a few epochs on some of the clothes that come with the package, for what its weights are
-makes no difference, and exported for each effort that can be. File and gate are asked about 10,000 pictures: clothes, and all made-up outliers of
-clothes. Recorded are the largest difference of two scores, how many verdicts are the same, and the
-milliseconds for one picture, by turns, by onnxruntime on one thread and by the gate.
+makes no difference, and exported for each effort that can be. File and gate are asked about 10,000 pictures:
+clothes, and all made-up outliers of clothes. Recorded are the largest difference of two scores, how many
+verdicts are the same, and the milliseconds for one picture, by turns, by onnxruntime on one thread and by the
+gate.
 """
 
 from __future__ import annotations

@@ -7,10 +7,14 @@ from types import MappingProxyType
 
 from dissensus.detector.effort import Effort
 
-__all__ = ["POINTS", "THOROUGH", "decodings"]
+__all__ = ["CALLED", "POINTS", "THOROUGH", "decodings"]
 
 _PNG, _PREDICTED = "code-length", "predicted-length"
 THOROUGH = "all draws, K = 16"
+CALLED: Mapping[str, str] = MappingProxyType(
+    {"fast": "4 draws, one look", "standard": "8 draws, one look", "thorough": THOROUGH}
+)
+"""The points that are efforts of a detector."""
 
 
 def _point(

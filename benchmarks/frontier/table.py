@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from benchmarks.decimals import short
+from benchmarks.frontier.points import CALLED
 from benchmarks.frontier.summary import Summary, knee, pareto
 
 __all__ = ["markdown", "terminal"]
@@ -25,9 +26,10 @@ HEADS = (
 
 def _rows(points: Sequence[Summary]) -> list[tuple[str, ...]]:
     front, chosen = pareto(points), knee(points)
+    efforts = {point: effort for effort, point in CALLED.items()}
     return [
         (
-            each.name,
+            f"**{efforts[each.name]}**: {each.name}" if each.name in efforts else each.name,
             short(each.mean),
             short(each.worst),
             f"{each.loss:.3f}",
@@ -44,7 +46,7 @@ def terminal(points: Sequence[Summary]) -> Table:
     """For a terminal."""
     found = Table(*HEADS)
     for row in _rows(points):
-        found.add_row(*row)
+        found.add_row(*(cell.replace("*", "") for cell in row))
     return found
 
 

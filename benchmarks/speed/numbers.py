@@ -76,6 +76,10 @@ def _about(results: Path, *, device: str, part: str, tell: Callable[[Mapping[str
     return tell(_record(results, device, part).about)
 
 
+def _load(about: Mapping[str, Any]) -> float:
+    return float(about["load_average"][1])
+
+
 def _slope(axis: str, about: Mapping[str, Any]) -> float:
     return float(about["axes"][axis]["time_slope"])
 
@@ -135,6 +139,7 @@ NUMBERS: Mapping[str, Number] = {
         )
         for device in DEVICES
     },
+    "cpu.efforts.load": partial(_about, device="cpu", part="efforts", tell=_load),
     "cuda.bytes-an-input": partial(_about, device="cuda", part="growth", tell=_bytes_an_input),
     **{
         f"cpu.decoder-alone.{K}": partial(
