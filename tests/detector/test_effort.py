@@ -126,5 +126,7 @@ def test_draws_that_are_asked_are_evenly_spaced_and_of_each_chain_the_last(gate)
     assert of() == every == of(draws=99)
     last = max(epoch for _, epoch in every)
     assert of(draws=2) == [(0, last), (1, last)]
+    assert of(draws=1) == [(0, last)]
+    assert of(draws=5) == of(draws=4)
     assert of(draws=4, chains=1)[-1] == (0, last)
     assert {chain for chain, _ in of(draws=4, chains=1)} == {0}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from dissensus.cli.console import print_json, results, warnings_as_messages
 from dissensus.cli.options import EffortName, Gate, Json, OwnModel, OwnObservation, Quiet, own_code
-from dissensus.destination import check_folder
+from dissensus.destination import check_folder, write_output
 from dissensus.errors import DissensusError, brief
 
 if TYPE_CHECKING:
@@ -44,9 +45,11 @@ def export(
     with warnings_as_messages():
         detector = Detector.load(gate, device="cpu", **own_code(None, model, observation, None))
     detector.effort = effort.value
-    export_gate(detector, output)
-    compared = _compared(detector, output)
-    size = output.stat().st_size
+    with TemporaryDirectory() as scratch:
+        made = Path(scratch) / "gate.onnx"
+        export_gate(detector, made)
+        compared, size = _compared(detector, made), made.stat().st_size
+        write_output(output, made.read_bytes())  # what stood there is replaced by what was compared
     summary = {
         "gate": str(gate),
         "output": str(output),
@@ -77,8 +80,8 @@ def export(
             )
 
 
-def _compared(detector: Detector, output: Path) -> dict[str, Any] | None:
-    """How file and gate agree; None where there is no onnxruntime. A file that disagrees is taken away."""
+def _compared(detector: Detector, made: Path) -> dict[str, Any] | None:
+    """How file and gate agree, or an error if they do not; None where there is no onnxruntime."""
     import numpy as np
 
     from dissensus.export import agreement
@@ -89,7 +92,7 @@ def _compared(detector: Detector, output: Path) -> dict[str, Any] | None:
         noise = preprocessor.inverse(noise, np.dtype(np.float64))
     inputs = np.concatenate([kept, noise]) if kept.dtype == noise.dtype else noise
     try:
-        found = agreement(detector, output, inputs)
+        found = agreement(detector, made, inputs)
     except ImportError:
         return None
     except RuntimeError as error:  # a model of one's own that takes another number of inputs for a mistake
@@ -98,8 +101,7 @@ def _compared(detector: Detector, output: Path) -> dict[str, Any] | None:
         if found.largest_difference <= TOLERANCE:
             return found._asdict()
         wrong = f"gives scores that differ by {found.largest_difference:.2g} from the gate's"
-    output.unlink()
     raise DissensusError(
-        f"the exported file {wrong}, so it was removed: serve the gate by `dissensus serve`, and report this "
-        "with the gate's config.json"
+        f"what was exported {wrong}, so nothing was written: serve the gate by `dissensus serve`, and report "
+        "this with the gate's config.json"
     )

@@ -102,10 +102,11 @@ def efforts_for(model: GenerativeModel, statistic: object) -> tuple[Effort, ...]
 
 def effort_draws(effort: Effort, draws: WeightDraws) -> WeightDraws:
     """The draws that are asked: as many of each chain, evenly spaced, and of each its last."""
-    chains = np.unique(draws.chain)[: effort.chains]
+    limits = [limit for limit in (effort.chains, effort.draws) if limit is not None]
+    chains = np.unique(draws.chain)[: min(limits, default=None)]
     if effort.draws is None:
         return draws.select(np.flatnonzero(np.isin(draws.chain, chains)))
-    each = -(-effort.draws // len(chains))
+    each = effort.draws // len(chains)
     chosen = []
     for chain in chains:
         own = np.flatnonzero(draws.chain == chain)
