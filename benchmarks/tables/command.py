@@ -52,7 +52,7 @@ def tables(
     from benchmarks.tables.detectors import find_detectors
     from benchmarks.tables.figure import draw_ranks
     from benchmarks.tables.jobs import jobs_of, measure_jobs
-    from benchmarks.tables.selection import SELECTION_NOTE, selection_grids
+    from benchmarks.tables.selection import SELECTION_NOTE, selection_grids, sum_grids
     from benchmarks.tables.sets import default_folder, find_tables
     from benchmarks.tables.table import table_grids, table_note
 
@@ -69,7 +69,7 @@ def tables(
         jobs = jobs_of(candidates if select else detectors, paths, numbers, log, contaminated=contaminated)
         measure_jobs(records, jobs, workers, log, again=again)
     if select:
-        grids = selection_grids(records, list(candidates))
+        grids = selection_grids(records, list(candidates)) + sum_grids(records)
         show_tables(grids, SELECTION_NOTE, records, console, form=form, file="selection.md")
         return
     show_tables(table_grids(records), table_note(records), records, console, form=form, file="tables.md")

@@ -11,10 +11,10 @@ from benchmarks.records import Record, Records
 from benchmarks.tables.sets import kind_of
 from benchmarks.tables.summary import Mean, bootstrap
 
-__all__ = ["alone", "contributions"]
+__all__ = ["ALL", "alone", "contributions", "sums"]
 
 DETECTOR = "detector"
-SUM, LIKELIHOOD = "fused", "mean-ll"
+ALL, LIKELIHOOD = "all", "mean-ll"
 DISAGREEMENT = ("kl", "std", "ess")
 
 
@@ -26,9 +26,8 @@ def contributions(records: Records, kind: str | None = None) -> dict[str, Mean]:
     fits = _by_set(records, kind)
     if not fits:
         return {}
-    parts = next(iter(fits.values()))[0].about["without"]
     told: dict[str, Callable[[Record], float]] = {
-        f"the sum with `{name}` minus without": partial(_added, name=name) for name in parts
+        f"the sum with `{name}` minus without": partial(_added, name=name) for name in _parts(fits)
     }
     told |= {
         f"`{name}` alone minus `{LIKELIHOOD}` alone": partial(_ahead, name=name) for name in DISAGREEMENT
@@ -45,8 +44,22 @@ def alone(records: Records, statistic: str, kind: str) -> float:
     return fmean(each) if each else float("nan")
 
 
+def sums(records: Records, kind: str) -> dict[str, dict[str, float]]:
+    """The AUROC of each set of a kind by the sum of ``all``, and by those that leave one of them out."""
+    fits = _by_set(records, kind)
+    return {
+        name: {each: fmean(fit.about["sums"][name] for fit in own) for each, own in fits.items()}
+        for name in (ALL, *_parts(fits))
+    }
+
+
+def _parts(fits: dict[str, list[Record]]) -> list[str]:
+    """What is added up."""
+    return [name for name in next(iter(fits.values()))[0].about["sums"] if name != ALL] if fits else []
+
+
 def _added(fit: Record, name: str) -> float:
-    return float(fit.about["statistics"][SUM] - fit.about["without"][name])
+    return float(fit.about["sums"][ALL] - fit.about["sums"][name])
 
 
 def _ahead(fit: Record, name: str) -> float:
@@ -57,6 +70,6 @@ def _by_set(records: Records, kind: str | None) -> dict[str, list[Record]]:
     """Fits that ended and say what was added up."""
     found: dict[str, list[Record]] = defaultdict(list)
     for fit in records.read(DETECTOR):
-        if fit.about.get("without") and kind in (None, kind_of(fit.rows[0]["columns"])):
+        if fit.about.get("sums") and kind in (None, kind_of(fit.rows[0]["columns"])):
             found[fit.name].append(fit)
     return dict(found)

@@ -13,7 +13,8 @@ from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Records
 from benchmarks.tables.detectors import BASE, DETECTORS, NEEDED, TITLES
 from benchmarks.tables.jobs import CONTAMINATED
-from benchmarks.tables.model import alone
+from benchmarks.tables.model import alone, sums
+from benchmarks.tables.selection import choose_sum
 from benchmarks.tables.sets import KINDS
 from benchmarks.tables.summary import OnSet, differences, lines, read_sets
 from benchmarks.tables.table import HEAD, contribution_lines, detector_lines, difference_lines, signed
@@ -30,6 +31,7 @@ MEASURES = {
 }
 OWN = "detector"
 NAMED = (OWN, "bayesian-flow", BASE, "pca", "gaussian-mixture", "isolation-forest")
+MODEL = "mean-ll"  # what the sum has of the model
 ALONE = ("nearest", "isolation", "gaussians", "mean-ll", "kl", "std", "ess")
 
 
@@ -65,6 +67,19 @@ def _clean(results: Path, detector: str) -> float:
 
 def _alone(results: Path, kind: str, statistic: str) -> float:
     return alone(Records(results / "tables"), statistic, kind)
+
+
+def _without_model(results: Path, kind: str, what: str) -> float:
+    """How often random halves of the sets leave the likelihood out of the sum, and what is gained then."""
+    choice = choose_sum(Records(results / "tables"), kind)
+    found = {} if choice is None else choice.chosen if what == "chosen" else choice.gains
+    return found.get(f"without {MODEL}", math.nan)
+
+
+def _sum(results: Path, kind: str, name: str) -> float:
+    """The mean AUROC of the sum that leaves this one out."""
+    own = sums(Records(results / "tables"), kind).get(name)
+    return fmean(own.values()) if own else math.nan
 
 
 def _table(results: Path, kind: str | None, prefix: str = "") -> str:
@@ -110,6 +125,12 @@ NUMBERS: Mapping[str, Number] = {
     **{
         f"{kind}.alone.{name}": partial(_alone, kind=kind, statistic=name) for kind in KINDS for name in ALONE
     },
+    **{
+        f"{kind}.likelihood-left-out.chosen": partial(_without_model, kind=kind, what="chosen")
+        for kind in KINDS
+    },
+    "embeddings.likelihood-left-out.gain": partial(_without_model, kind="embeddings", what="gain"),
+    **{f"{kind}.sums.without-{MODEL}": partial(_sum, kind=kind, name=MODEL) for kind in KINDS},
     **{
         f"{name}.detector": partial(_number, kind=None, detector=OWN, measure=name)
         for name in ("fits", "errors")

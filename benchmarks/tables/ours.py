@@ -12,17 +12,20 @@ import torch
 import dissensus
 from benchmarks.tables.contract import Fitted
 from benchmarks.tables.sets import FloatArray
-from dissensus.decisions import conformal_p_values
+from dissensus.decisions import conformal_p_values, rounded
 from dissensus.detector.measuring import measure
+from dissensus.detector.parts import part_fractions
 from dissensus.detector.sampling import expected_sampler
 from dissensus.evaluation import auroc
+from dissensus.inputs import SURROUNDINGS, split
 from dissensus.models import AUTO
 from dissensus.models.registry import FOR_ROWS
-from dissensus.scores import SUM, Fused
+from dissensus.scores import MATRIX, SUM, Fused
 
 __all__ = ["Ours"]
 
 NOT_SETTINGS = ("device", "random_state")  # chosen by the measurement
+LIKELIHOOD = "mean-ll"
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class Ours:
         if arguments.get("model") == AUTO:
             arguments["model"] = FOR_ROWS
         plain = {name: _plain(value) for name, value in arguments.items() if name not in NOT_SETTINGS}
+        if arguments["statistic"] == Fused.name:
+            plain["fused"] = {"rows": list(Fused.SURROUNDED), "wide": list(Fused.SURROUNDED_WIDE)}
         return {"class": self.kind, **plain}
 
     def lacking(self) -> str | None:
@@ -54,7 +59,7 @@ class Ours:
             one, other = gate.statistics(normal), gate.statistics(strange)
             return {
                 "statistics": {name: auroc(one[name], other[name]) for name in one},
-                "without": _without(gate, normal, strange),
+                "sums": {} if contamination else _sums(gate, rows, normal, strange, seed),
                 "restarts": len(gate.draws_.diagnostics.restarts),
             }
 
@@ -68,19 +73,31 @@ class Ours:
         return getattr(dissensus, self.kind)(**self.changes, **more)
 
 
-def _without(gate: Any, normal: FloatArray, strange: FloatArray) -> dict[str, float]:
-    """AUROC of the score if one of the statistics that it adds up were left out, by its name."""
-    score, found = gate.learnt_.score, []
-    if not isinstance(score, Fused) or score.fusion.depth != SUM:
+def _sums(
+    gate: Any, rows: FloatArray, normal: FloatArray, strange: FloatArray, seed: int
+) -> dict[str, float]:
+    """AUROC of the sum of what training rows and likelihood tell, ``all``, and without each, by its name.
+
+    It is made anew of the same statistics and the same validation rows, whichever of them the detector adds
+    up itself.
+    """
+    there = {*gate.preprocessor_.statistic_names, LIKELIHOOD}
+    names = tuple(name for name in Fused.SURROUNDED if name in there)
+    if names != Fused.SURROUNDED:
         return {}
-    for rows in (normal, strange):
-        read = gate.preprocessor_.read(rows).array
-        measured = measure(gate.learnt_, read, score.requires, device=torch.device("cpu"))
-        found.append(score.surprises(measured))
-    return {
-        left_out: auroc(*(sum(own[name] for name in own if name != left_out) for own in found))
-        for left_out in found[0]
-    }
+    validation = rows[split(len(rows), part_fractions(len(rows)), seed=seed)["validation"]]
+    device = torch.device("cpu")
+    learnt_from, one, other = (
+        measure(gate.learnt_, gate.preprocessor_.read(asked).array, (MATRIX, *SURROUNDINGS), device=device)
+        for asked in (validation, normal, strange)
+    )
+
+    def area(added: tuple[str, ...]) -> float:
+        score = Fused(added, depth=SUM, leading=added).fit(learnt_from)
+        return auroc(rounded(score(one)), rounded(score(other)))
+
+    left_out = {name: tuple(each for each in names if each != name) for name in names}
+    return {"all": area(names), **{name: area(others) for name, others in left_out.items()}}
 
 
 def _plain(value: Any) -> Any:

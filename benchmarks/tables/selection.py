@@ -4,6 +4,9 @@ In every division the candidate with the highest mean AUROC on one half is chose
 the default is seen on the other half, which had no part in the choice. The rule: of the default and of those
 that gain on the other halves, in the mean over the divisions in which they are chosen, the one that is chosen
 most often. One that owes its mean to a few sets loses where these are not. No set is ever looked at alone.
+
+What the score of rows adds up is chosen in the same way, for tables and for embeddings by themselves, from
+the records of the default: the sum of all four statistics, or one that leaves one of them out.
 """
 
 from __future__ import annotations
@@ -18,13 +21,14 @@ from benchmarks.decimals import short
 from benchmarks.grids import Grid, quick_title
 from benchmarks.records import Records
 from benchmarks.tables.candidates import DEFAULT
+from benchmarks.tables.model import ALL, sums
 from benchmarks.tables.sets import KINDS
-from benchmarks.tables.summary import BySet, Mean, bootstrap, read_sets
+from benchmarks.tables.summary import BySet, Mean, OnSet, bootstrap, read_sets
 from benchmarks.tables.table import signed
 from dissensus.errors import SettingsError
 from dissensus.seeding import numpy_stream
 
-__all__ = ["SELECTION_NOTE", "Choice", "choose_by_halves", "selection_grids"]
+__all__ = ["SELECTION_NOTE", "Choice", "choose_by_halves", "choose_sum", "selection_grids", "sum_grids"]
 
 DIVISIONS = 1_000
 SELECTION_NOTE = (
@@ -108,6 +112,48 @@ def selection_grids(records: Records, names: Sequence[str]) -> list[Grid]:
             lines,
         )
     ]
+
+
+def sum_grids(records: Records) -> list[Grid]:
+    """What each kind of set says of leaving one statistic out of the sum."""
+    return [_sum_grid(areas, kind, records.quick) for kind in KINDS if (areas := _sums_by_set(records, kind))]
+
+
+def choose_sum(records: Records, kind: str) -> Choice | None:
+    """The choice among the sums on the sets of one kind; None where too few are measured."""
+    by_set = _sums_by_set(records, kind)
+    return choose_by_halves(by_set) if len(by_set.get(DEFAULT, ())) >= 2 else None
+
+
+def _sums_by_set(records: Records, kind: str) -> dict[str, dict[str, OnSet]]:
+    """By what is left out, as if each sum were a detector; the default is the sum of all."""
+    return {
+        DEFAULT if name == ALL else f"without {name}": {
+            each: OnSet(kind, area, area, None, None, 0, 1) for each, area in own.items()
+        }
+        for name, own in sums(records, kind).items()
+        if own
+    }
+
+
+def _sum_grid(by_set: BySet, kind: str, quick: bool) -> Grid:
+    sets = len(by_set[DEFAULT])
+    if sets < 2:
+        return Grid(quick_title(f"Sums on {kind}: too few sets to divide", quick), ("",), ())
+    choice = choose_by_halves(by_set)
+    lines = tuple(
+        (
+            "all four" if name == DEFAULT else name,
+            _mean(by_set, name, kind),
+            f"{choice.chosen[name]:.0%}",
+            signed_number(choice.gains[name]) if name in choice.gains else "–",
+            signed(_gain(by_set, name)),
+        )
+        for name in by_set
+    )
+    winner = "all four" if choice.winner == DEFAULT else choice.winner
+    title = f"What the score adds up, on {sets} sets of {kind}; by the rule: {winner}"
+    return Grid(quick_title(title, quick), ("", "AUROC", "chosen", "gain there", "minus all four"), lines)
 
 
 def signed_number(value: float) -> str:

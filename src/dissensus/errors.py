@@ -4,6 +4,7 @@ import errno
 import os
 
 __all__ = [
+    "FULL",
     "ArtifactError",
     "CalibrationWarning",
     "CheckpointError",
@@ -20,6 +21,8 @@ __all__ = [
 ]
 
 LONGEST = 300
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+"""The system's numbers for a place that takes no more bytes."""
 
 
 class DissensusError(Exception):
@@ -86,9 +89,6 @@ def not_written(what: object, error: BaseException) -> OutputError:
     """
     reason = error.strerror if isinstance(error, OSError) and error.strerror else brief(error)
     # Safetensors raises errors of its own, whose text alone says what the system had said.
-    full = any(
-        getattr(error, "errno", None) == code or os.strerror(code) in reason
-        for code in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
-    )
+    full = any(getattr(error, "errno", None) == code or os.strerror(code) in reason for code in FULL)
     remedy = "free some space or choose another place" if full else "choose another place"
     return OutputError(f"{what} cannot be written ({reason}): {remedy}")

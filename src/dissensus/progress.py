@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
 __all__ = ["ShownBar", "WorkBar"]
 
+EVERY = 5.0  # seconds between two lines
+
 
 class ShownBar:
     """A bar that is there as long as its ``with`` block."""
@@ -32,7 +34,8 @@ class WorkBar(ShownBar):
     """A bar over ``total`` units of work on a console.
 
     Work that was there already when the first was shown counts for the bar but not for the speed. A
-    ``transient`` bar leaves nothing behind; a ``quiet`` one is not shown.
+    ``transient`` bar leaves nothing behind; a ``quiet`` one is not shown. Where the console is no terminal
+    there is a line every few seconds instead, as long as the work goes on.
     """
 
     def __init__(
@@ -43,6 +46,7 @@ class WorkBar(ShownBar):
         self.console = console
         self._total = total or 1.0
         self._began: tuple[float, float] | None = None  # when, and at how much work
+        self._lined = None if quiet or console.is_terminal else (time.monotonic(), 0.0)
         self._bar = Progress(
             TextColumn("{task.description:<12}"),
             TextColumn("{task.fields[detail]:>12}"),
@@ -52,15 +56,26 @@ class WorkBar(ShownBar):
             TextColumn("{task.fields[left]}"),
             console=console,
             transient=transient,
-            disable=quiet,
+            disable=quiet or not console.is_terminal,
         )
         self._task = self._bar.add_task("starting", total=self._total, detail="", left="")
 
     def show(self, done: float, *, what: str | None = None, detail: str = "") -> None:
         """So much of all work is done; ``what`` is being worked on."""
-        self._bar.update(
-            self._task, completed=done, description=what, detail=detail, left=self._time_left(done)
-        )
+        left = self._time_left(done)
+        self._bar.update(self._task, completed=done, description=what, detail=detail, left=left)
+        if self._lined is not None:
+            self._line(done, what, detail, left)
+
+    def _line(self, done: float, what: str | None, detail: str, left: str) -> None:
+        """Prints where the work is, if something was done and the last line is a while ago."""
+        assert self._lined is not None
+        now, (then, before) = time.monotonic(), self._lined
+        if now - then < EVERY or done <= before:
+            return
+        self._lined = now, done
+        parts = [" ".join(filter(None, (what, detail))), f"{100 * done / self._total:.0f}%", left]
+        self.console.print(", ".join(filter(None, parts)), markup=False, soft_wrap=True)
 
     def _time_left(self, done: float) -> str:
         now = time.monotonic()

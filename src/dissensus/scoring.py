@@ -12,7 +12,7 @@ from dissensus.decisions import DriftMonitor, check_discoveries_possible
 from dissensus.destination import Destination
 from dissensus.detector import Detector, OnProgress
 from dissensus.detector.streaming import decide_stream
-from dissensus.errors import DissensusError, OutputError
+from dissensus.errors import DataError, DissensusError, OutputError
 from dissensus.inputs import InputStream
 from dissensus.lock import Claim
 from dissensus.outputs import (
@@ -90,7 +90,7 @@ def score_to_output(
     A file is left as it was until all rows are there. Rows that are done are kept in ``.NAME.partial`` beside
     it. If the process is interrupted or killed, the same call goes on from there, as long as ``work``, which
     should tell gate and inputs from all others, is the same. Inputs from a pipe cannot be gone on with: there
-    an interruption is their end, and the rows are written.
+    an interruption, or an input that cannot be scored, is their end, and the rows before it are written.
     """
     if wish.fdr is not None:
         check_discoveries_possible(len(gate.calibration_scores_), wish.fdr)
@@ -139,7 +139,7 @@ def _by_way_of(
 ) -> Tally:
     """Keeps rows that are done in a journal, and writes them all when they are all there."""
     with Journal(kept, {**work, "skip": wish.skip_unreadable}) as journal:
-        interrupted = False
+        ended: BaseException | None = None
         try:
             for rows in decide_stream(
                 gate, stream, on_error=wish.on_error, start=journal.done, on_progress=on_progress
@@ -147,17 +147,21 @@ def _by_way_of(
                 journal.append(rows)
         except OutputError:
             raise  # once there is space again, the same call goes on
-        except DissensusError:
-            journal.remove()  # the same call would end here again
-            raise
-        except KeyboardInterrupt:
+        except DissensusError as error:
+            if not (stream.live and journal.done):
+                journal.remove()  # the same call would end here again
+                raise
+            ended = error
+        except KeyboardInterrupt as error:
             if not stream.live:
                 raise
-            interrupted = True
+            ended = error
         tally = _finish(gate, journal, output, format, wish)
         journal.remove()
-    if interrupted:
-        raise KeyboardInterrupt
+    if isinstance(ended, DataError) and output.file is not None:
+        raise DataError(f"{ended}; {output.name} holds the rows before it") from ended
+    if ended is not None:
+        raise ended
     return tally
 
 

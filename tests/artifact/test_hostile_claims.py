@@ -68,7 +68,7 @@ CLAIMS = {
     "pictures brought to gigabytes": ({"settings": {"resize": [2**20, 2**20]}}, "inputs of more than"),
     "pictures brought to negative sizes": ({"settings": {"resize": [-8, 8]}}, "no whole numbers"),
     "pictures brought to a size that is text": ({"settings": {"resize": "88"}}, "no whole numbers"),
-    "pictures brought to three sides": ({"settings": {"resize": [8, 8, 8]}}, "a size that is none"),
+    "pictures brought to three sides": ({"settings": {"resize": [8, 8, 8]}}, "not a height and a width"),
     "a million layers": ({"model": {"widths": [1] * 10**6}}, "more layers"),
     "sizes that are lists": ({"model": {"widths": [[2]]}}, "no whole numbers"),
     "sizes that are true": ({"model": {"latent_size": True}}, "no whole numbers"),
@@ -176,16 +176,25 @@ def categories(name, common, rare=(), **others):
 SIZE, COLOURS = numbers("size"), categories("colour", ["blue", "red"])
 DATES = {"name": "a", "kind": "dates", "may_miss": False}
 COLUMNS = {
-    "a name that is none": ([numbers({})], "columns are none"),
-    "one name twice": ([numbers("a")] * 4, "columns are none"),
-    "a median of nothing": ([numbers(name, "nan", True) for name in "ab"], "columns are none"),
-    "categories that are numbers": ([categories("a", [1, 2, 3])], "columns are none"),
-    "rare categories that are numbers": ([SIZE, categories("colour", ["red"], [1])], "columns are none"),
-    "a category twice": ([SIZE, categories("colour", ["red", "red"])], "columns are none"),
-    "a name without end": ([SIZE, categories("c" * 10**5, ["blue", "red"])], "columns are none"),
+    "a name that is none": ([numbers({})], "not what a fit could have learnt"),
+    "one name twice": ([numbers("a")] * 4, "not what a fit could have learnt"),
+    "a median of nothing": (
+        [numbers(name, "nan", True) for name in "ab"],
+        "not what a fit could have learnt",
+    ),
+    "categories that are numbers": ([categories("a", [1, 2, 3])], "not what a fit could have learnt"),
+    "rare categories that are numbers": (
+        [SIZE, categories("colour", ["red"], [1])],
+        "not what a fit could have learnt",
+    ),
+    "a category twice": ([SIZE, categories("colour", ["red", "red"])], "not what a fit could have learnt"),
+    "a name without end": (
+        [SIZE, categories("c" * 10**5, ["blue", "red"])],
+        "not what a fit could have learnt",
+    ),
     "too few columns": ([], "columns are not those of its networks"),
     "columns as text": ("abcd", "no whole detector"),
-    "dates of three parts": ([{**DATES, "medians": [2026, 5, 1]}], "columns are none"),
+    "dates of three parts": ([{**DATES, "medians": [2026, 5, 1]}], "not what a fit could have learnt"),
     "dates of text": ([{**DATES, "medians": list("abcd")}], "no whole detector"),
     "an unknown kind": ([SIZE, {**COLOURS, "kind": "pickle"}], "no columns of the kind 'pickle'"),
     "no kind": ([SIZE, {"name": "colour", "categories": ["blue", "red"], "rare": []}], "'kind'"),
@@ -194,9 +203,9 @@ COLUMNS = {
     "a truth that is text": ([numbers("size", 3.0, ""), COLOURS], "its table in config.json"),
 }
 TABLES = {
-    "an id that is a list": ({"id_column": []}, "columns are none"),
-    "an id without end": ({"id_column": "x" * 10**5}, "columns are none"),
-    "an id that is a column": ({"id_column": "size"}, "columns are none"),
+    "an id that is a list": ({"id_column": []}, "not what a fit could have learnt"),
+    "an id without end": ({"id_column": "x" * 10**5}, "not what a fit could have learnt"),
+    "an id that is a column": ({"id_column": "size"}, "not what a fit could have learnt"),
     "an unknown word": ({"magic": 1}, "its table in config.json"),
 }
 TABLES |= {name: ({"columns": columns}, message) for name, (columns, message) in COLUMNS.items()}

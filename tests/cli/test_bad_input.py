@@ -72,14 +72,18 @@ def test_integers_out_of_range(fit, tmp_path, images):
 
 def test_wrong_channels_or_size_at_scoring(dissensus, gate, images, tmp_path):
     path = tmp_path / "data.npy"
-    refused(dissensus("score", gate, saved(path, np.stack([images] * 3, axis=-1))), path, "channel")
+    refused(
+        dissensus("score", gate, saved(path, np.stack([images, images, 255 - images], axis=-1))),
+        path,
+        "is in colour",
+    )
     refused(dissensus("score", gate, saved(path, np.pad(images, ((0, 0), (1, 1), (0, 0))))), path, "10×8")
     refused(dissensus("score", gate, saved(path, np.zeros((4, 3)))), path, "takes images")
 
 
 def test_colour_pictures_for_a_grey_gate(dissensus, gate, tmp_path):
-    Image.new("RGB", (8, 8)).save(tmp_path / "colour.png")
-    refused(dissensus("score", gate, tmp_path / "colour.png"), "colour.png", "channel")
+    Image.new("RGB", (8, 8), (9, 99, 9)).save(tmp_path / "colour.png")
+    refused(dissensus("score", gate, tmp_path / "colour.png"), "colour.png", "is in colour")
 
 
 def test_outputs_that_cannot_be_written(fit, dissensus, gate, images_file, tmp_path):
@@ -110,7 +114,7 @@ def test_truncated_gate(fit, dissensus, images_file, tmp_path, name):
     assert fit(images_file, tmp_path / "gate").code == 0
     file = tmp_path / "gate" / name
     file.write_bytes(file.read_bytes()[:-20])
-    refused(dissensus("score", tmp_path / "gate", images_file), name, "anew")
+    refused(dissensus("score", tmp_path / "gate", images_file), name, "again")
 
 
 def test_checkpoint_of_other_settings(fit, images_file, tmp_path):

@@ -76,7 +76,8 @@ def test_texts_of_a_table(here, dissensus):
     embed = ["--embed", "my_embedders:letters"]
     fitted = dissensus("fit", "texts.csv", "-o", "gate", *QUICK, *embed, "--id", "number", "--json")
     assert fitted.code == 0, fitted.err
-    (here / "new.jsonl").write_text(json.dumps({"number": "x", "text": "a" * 300}) + "\n{}\n", "utf-8")
+    lines = json.dumps({"number": "x", "text": "a" * 300}) + '\n{"text": null}\n'
+    (here / "new.jsonl").write_text(lines, "utf-8")
     answer = dissensus(
         "score", "gate", "new.jsonl", *embed, "--format", "jsonl", "--quiet", "--skip-unreadable"
     )
@@ -123,7 +124,7 @@ def test_an_onnx_file(here, images_file, dissensus):
     [
         ("my_embedders:nothing", "--embed my_embedders:nothing: module 'my_embedders' has no attribute"),
         ("nobodys:encode", "there is no module 'nobodys' here"),
-        ("resnet", "embed='resnet' is none: name an .onnx file"),
+        ("resnet", "embed='resnet' is no embedder: name an .onnx file"),
         ("nowhere.onnx", "nowhere.onnx cannot be read"),
         ("my_embedders:np", "is no embedder that a gate could name"),
         ("my_embedders:Forgetful", "does not keep its argument 'width'"),

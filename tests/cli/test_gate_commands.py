@@ -119,8 +119,9 @@ def test_explain_a_picture(dissensus, gate, folder, tmp_path):
 def test_explain_in_words(dissensus, gate, folder):
     answer = dissensus("explain", gate, folder, "--row", 5)
     assert answer.code == 0, answer.err
-    assert answer.out.startswith("deep/3.png: score ")
-    assert "The draws disagree most about" in answer.out
+    assert answer.out.startswith("deep/3.png\n")
+    assert "lagged: about " in answer.out
+    assert "What matters most" in answer.out
     assert "above" in answer.out
 
 

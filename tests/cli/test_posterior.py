@@ -43,7 +43,7 @@ def test_steps_and_adaptation_reach_the_sampler(fit, dissensus, images_file, tmp
 def test_what_does_not_sample_has_no_steps_to_choose(fit, images_file, tmp_path, option):
     answer = fit(images_file, tmp_path / "gate", "--posterior", "swag", option, 1)
     assert answer.code == 2
-    assert f"{option} is for samplers (sghmc, cyclical-sghmc, sgld), and swag is none" in " ".join(
+    assert f"{option} is for samplers (sghmc, cyclical-sghmc, sgld), and swag is not one of them" in " ".join(
         answer.err.split()
     )
     assert not (tmp_path / "gate").exists()

@@ -20,6 +20,7 @@ from dissensus.models import OBSERVED
 from dissensus.models.inputs import to_tensor
 from dissensus.report.gate_summary import MEANINGS, case_sentences
 from dissensus.scores import SCORES, Fused, Measured, score
+from dissensus.unusual import plainly
 
 KINDS = pytest.mark.parametrize("kind", ["rows", "pictures"])
 OF_MATRIX = {name for name in SCORES if not score(name).learns}
@@ -309,11 +310,12 @@ def test_reports_name_the_carriers(gate_of, pictures):
     blank = next(case for case in found.unusual if case.position == 3)
     names = list(blank.explanation.surprises)
     sentence = case_sentences(blank)[1]
-    assert sentence.startswith(f"Unusual by itself: {names[0]} ({MEANINGS[names[0]]})")
+    standing = blank.explanation.statistics[names[0]]
+    assert sentence.startswith(f"What is unusual: {plainly(names[0], standing.percentile, '')}")
     calm = copy.copy(blank)
     object.__setattr__(calm, "explanation", copy.copy(blank.explanation))
     object.__setattr__(calm.explanation, "surprises", dict.fromkeys(names, 1.0))
-    assert case_sentences(calm)[1].startswith("No statistic is unusual by itself")
+    assert case_sentences(calm)[1].startswith("Nothing about it is unusual by itself")
 
 
 def test_the_card_says_what_is_fused(saved):

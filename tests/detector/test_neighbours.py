@@ -28,6 +28,17 @@ def test_rows_are_fused_of_the_same_whatever_their_number(inliers):
     assert found.statistics == found.fusion.leading == ("nearest", "isolation", "gaussians", "mean-ll")
 
 
+def test_the_likelihood_of_long_rows_and_of_embeddings_is_not_added(quick):
+    long = np.random.default_rng(0).normal(size=(60, 70))
+    names = ("nearest", "isolation", "gaussians")
+    assert quick().fit(long).score_.statistics == names
+    texts = ["".join(np.random.default_rng(n).choice([*"abc"], 9)) for n in range(60)]
+    assert quick(embed=letters).fit(texts).score_.statistics == names
+    assert quick().fit(long[:, :64]).score_.statistics == (*names, "mean-ll")
+    without = quick(neighbours=False).fit(long).score_
+    assert "mixture-ll" in without.statistics
+
+
 def test_a_gate_of_rows_keeps_them_and_says_so(row_gate, rows, tmp_path):
     row_gate.save(tmp_path / "gate")
     kept = arrays(tmp_path / "gate")["surroundings/rows"]

@@ -128,8 +128,8 @@ def local():
 REFUSED = {
     "an unknown name": ("poisson", "observation='poisson' is not known: choose one of bernoulli"),
     "the name of a class": ("my_module:Laplace", "is the name of a class: import it and pass an object"),
-    "a class": (Laplace, "is none: choose one of auto, bernoulli"),
-    "something else": (3, "observation=3 is none: choose one of auto, bernoulli"),
+    "a class": (Laplace, "is no observation model: choose one of auto, bernoulli"),
+    "something else": (3, "observation=3 is no observation model: choose one of auto, bernoulli"),
     "a class inside a function": (local(), "the class Local is defined inside a function, where no gate"),
     "a list": (Listed(), ":Listed could not be loaded back: made again of its fields, it is not equal to"),
     "no JSON": (Holding(), ":Holding could not be loaded back (Object of type Tensor is not JSON"),

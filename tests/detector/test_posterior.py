@@ -104,7 +104,7 @@ def test_a_rule_of_one_s_own_scores_after_loading_and_asks_for_itself_to_be_fitt
     ("wrong", "said"),
     [
         ({"posterior": "sgd"}, "posterior='sgd' is not known: choose one of auto, sghmc"),
-        ({"posterior": None}, "posterior=None is none: give one of auto, sghmc"),
+        ({"posterior": None}, "posterior=None is no posterior: give one of auto, sghmc"),
         (
             {"posterior": "ensemble", "draws": 4},
             "1 draw a chain, 2 in all, not draws=4: set draws=2, or cha",

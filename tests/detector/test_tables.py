@@ -79,10 +79,10 @@ def test_a_row_that_cannot_be_scored_is_named(table_gate, tmp_path):
 
 
 def test_tables_and_arrays_are_not_mixed_up(table_gate, row_gate, picture_gate, table_file, tmp_path):
-    for gate in (row_gate, picture_gate):
-        with pytest.raises(DataError, match="fitted on none"):
+    for gate, words in ((row_gate, "fitted on an array without names"), (picture_gate, "fitted on pictures")):
+        with pytest.raises(DataError, match=words):
             gate.decide(table_file)
-        with pytest.raises(DataError, match="fitted on none"):
+        with pytest.raises(DataError, match=words):
             list(gate.decide_stream(table_file))
     (tmp_path / "other.csv").write_text("name,age\na,3\n")
     with pytest.raises(DataError, match="lacks the columns 'pet', 'height'"):

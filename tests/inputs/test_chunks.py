@@ -80,10 +80,10 @@ def test_pictures_that_cannot_be_used(folder):
 
 def test_colour_pictures_for_a_grey_model(folder):
     for path in folder.rglob("*.png"):
-        Image.new("RGB", (9, 8)).save(path)
+        Image.new("RGB", (9, 8), (9, 99, 9)).save(path)
     (chunk,) = pictures(folder, shape=(8, 9, 1)).chunks(9)
     assert len(chunk.problems) == 5
-    assert "has 3 channels and 1 was expected" in chunk.problems[0]
+    assert "is in colour" in chunk.problems[0]
 
 
 @pytest.mark.parametrize(

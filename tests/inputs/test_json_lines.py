@@ -58,7 +58,7 @@ def test_pictures_as_numbers_and_as_files():
 def test_objects_of_columns():
     chunk = read(
         stream_of({"name": "ann", "x": 1, "pet": "cat"}, {"x": None, "other": 3}, {"x": [1, 2]}),
-        shape=(3,), columns=("x", "pet"), id_column="name",
+        shape=(3,), columns=("x", "pet"), id_column="name", absent_as_missing=True,
     )  # fmt: skip
     assert chunk.inputs.columns == {"x": [1, None, "[1, 2]"], "pet": ["cat", None, None]}
     assert chunk.names == ["ann", 1, 2]

@@ -66,9 +66,9 @@ def test_kinds_are_not_mixed_up():
     known = {kind: fit_preprocessor(inputs, ALL)[0] for kind, inputs in INPUTS.items()}
     for asked, given, words in [
         ("rows", "pictures", "takes rows"),
-        ("rows", "table", "fitted on none"),
+        ("rows", "table", "fitted on an array without names"),
         ("pictures", "rows", "takes images"),
-        ("pictures", "table", "fitted on none"),
+        ("pictures", "table", "fitted on pictures"),
         ("table", "pictures", "takes rows"),
         ("table", "rows", "3 features, but dissensus is expecting 2 features as input: .* give it a frame"),
     ]:

@@ -88,7 +88,6 @@ def test_whatever_else_names_the_argument_and_what_is_accepted(tmp_path):
     (tmp_path / "table.xyz").write_text("1,2")
     for source in (
         tmp_path / "table.xyz",
-        tmp_path / "absent",
         "mnits",
         "",
         "a" * 5000,

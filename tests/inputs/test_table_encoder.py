@@ -72,7 +72,7 @@ def test_columns_are_found_by_name():
 
 
 def test_what_cannot_be_learnt_is_named():
-    with pytest.raises(DataError, match=r"'day' holds 51 different texts .* drop it"):
+    with pytest.raises(DataError, match=r"'day' holds 51 different texts .* leave it out"):
         TableEncoder.fit(table(day=[f"day {n}" for n in range(51)]))
     with pytest.raises(DataError, match="'x' is empty in every row"):
         TableEncoder.fit(table(x=["", None]))
@@ -90,9 +90,9 @@ def test_all_columns_that_cannot_be_learnt_are_in_one_message():
     with pytest.raises(DataError) as error:
         TableEncoder.fit(table(price=price, empty=[None] * 40, fine=[1] * 40, when=when))
     assert str(error.value) == (
-        "column 'price' holds numbers but for row 17: '1,499': repair them, or drop it; "
-        "column 'empty' is empty in every row: drop it; "
-        "column 'when' holds dates but for row 3: 'soon': repair them, or drop it"
+        "column 'price' holds numbers but for row 17: '1,499': repair them, or leave it out (--drop price); "
+        "column 'empty' is empty in every row: leave it out (--drop empty); "
+        "column 'when' holds dates but for row 3: 'soon': repair them, or leave it out (--drop when)"
     )
 
 

@@ -82,7 +82,7 @@ def test_rows_of_another_length_are_problems_of_their_own(tmp_path):
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("", "name every column"),
+        ("", "is empty: its first line must name"),
         ("a,,b\n1,2,3\n", "name every column"),
         ("1,2\n3,4\n", "numbers in its first line"),
         ("a,b,a\n1,2,3\n", "two columns named 'a'"),
@@ -106,7 +106,7 @@ def test_bytes_that_are_no_text(tmp_path, content):
 
 @pytest.mark.parametrize("options", [{"id_column": "nobody"}, {"drop": ["nobody"]}])
 def test_unknown_columns(people, options):
-    with pytest.raises(DataError, match="no column 'nobody', only name, age, pet"):
+    with pytest.raises(DataError, match="no column 'nobody': it has name, age, pet"):
         TableFile(people, **options)
 
 

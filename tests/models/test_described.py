@@ -127,8 +127,8 @@ def local():
 ANEW = "could not be loaded back: from_config(config()) "
 REFUSED = {
     "an unknown name": ("flow-of-tomorrow", "there is no model 'flow-of-tomorrow'; choose one of auto, "),
-    "something else": (3, "model=3 is none: choose one of auto, "),
-    "another class": (dict, "is none: choose one of auto, "),
+    "something else": (3, "model=3 is no model: choose one of auto, "),
+    "another class": (dict, "is no model: choose one of auto, "),
     "an estimator's network": (nn.Linear(2, 2), "inherits from dissensus.models.GenerativeModel"),
     "a class inside a function": (local(), "the class Local is defined inside a function, where no gate"),
     "an object of one": (local()((3,)), "the class Local is defined inside a function, where no gate"),

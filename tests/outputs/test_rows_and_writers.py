@@ -11,6 +11,7 @@ import pytest
 
 from dissensus.decisions import DriftMonitor, benjamini_hochberg
 from dissensus.destination import Destination
+from dissensus.errors import SettingsError
 from dissensus.outputs import Row, format_of, with_drift, with_fdr, write_rows, writer_to
 
 ROWS = [
@@ -85,8 +86,10 @@ def test_a_failure_leaves_what_was_there(tmp_path, format):
 
 
 def test_formats_by_name(tmp_path):
-    names = ["a.csv", "a.JSONL", "a.parquet", "a.txt", "a"]
-    assert [format_of(tmp_path / name) for name in names] == ["csv", "jsonl", "parquet", "csv", "csv"]
+    names = ["a.csv", "a.JSONL", "a.parquet", "a"]
+    assert [format_of(tmp_path / name) for name in names] == ["csv", "jsonl", "parquet", "csv"]
+    with pytest.raises(SettingsError, match="no format that rows are written in"):
+        format_of(tmp_path / "a.txt")
 
 
 def test_fdr_is_benjamini_hochberg_over_all_parts():

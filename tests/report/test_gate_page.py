@@ -211,7 +211,7 @@ def test_the_verdict():
     ("changes", "words"),
     [
         ({"drift_alarm": 41}, "by input 42 of 300"),
-        ({}, "shows no drift"),
+        ({}, "show no drift"),
         ({"unreadable": ()}, None),
         ({"unreadable": (("a", "b"), ("c", "d"))}, "2 inputs could not be read"),
         ({"threshold": np.inf}, "Nothing can be flagged"),
@@ -286,17 +286,18 @@ def test_what_is_unusual_by_itself_comes_first_and_the_rest_is_folded():
     case = Case("a", 0, replace(own, statistics=standings, surprises=surprises))
     card = gate_page(_assessment(unusual=(case,), typical=())).split("<article", 1)[1].split("</article>")[0]
     shown, folded = card.split("<details>")
+    assert "part-" not in shown.split("What is unusual")[0]
+    assert "part-9: unusually low; part-0: unusually low" in shown
+    assert "part-9 7.0; part-0 3.0" in folded
     ordered = re.findall(r"<span>([a-z0-9-]+)</span><i", card)
     assert ordered[:4] == ["fused", "part-9", "part-0", "part-1"]
     assert sorted(ordered) == sorted(names)
-    assert (shown.count("<li title"), folded.count("<li title")) == (8, 5)
-    assert "5 more" in folded
+    assert (shown.count("<li title"), folded.count("<li title")) == (0, 13)
     # From the middle to either side: part-0 stands at 4, part-11 at 48.
-    assert "margin-left:4.0%;width:46.0%" in shown
+    assert "margin-left:4.0%;width:46.0%" in folded
     assert "margin-left:48.0%;width:2.0%" in folded
 
 
 def test_a_score_that_is_not_fused_has_bars_from_the_left():
     page = _page()
     assert "margin-left:0.0%;width:40.0%" in page
-    assert "<details>" not in page.split("<h2>Drift")[0]

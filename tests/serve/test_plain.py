@@ -81,8 +81,9 @@ def test_rows_that_cannot_be_scored_say_why(asked):
 def test_table_rows_that_cannot_be_scored_say_why(asked):
     rows = [
         {"age": 30, "pet": "cat"},
-        {"pet": "cat"},
+        {"age": None, "pet": "cat"},
         {"age": "old", "pet": "cat"},
+        {"agge": 900, "pet": "cat"},
         {"age": [1], "pet": "cat"},
         [1],
     ]
@@ -91,8 +92,9 @@ def test_table_rows_that_cannot_be_scored_say_why(asked):
     assert errors[:2] == [None, None]
     assert results[1]["notes"] == ["age: missing, never so in training"]
     assert "'old'" in errors[2]
+    assert errors[3] == "the object lacks the column 'age', and has 'agge', which is no column"
     assert all(errors[3:])
-    assert [result["notes"] for result in results if result is not results[1]] == [[]] * 4
+    assert [result["notes"] for result in results if result is not results[1]] == [[]] * 5
 
 
 def test_what_no_training_row_had_is_said(asked):

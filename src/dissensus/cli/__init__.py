@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import calibrate, demo, explain, export, fit, inspect, report, score, serve
+from dissensus.cli import calibrate, confirm, demo, explain, export, fit, inspect, report, score, serve
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -30,6 +30,7 @@ app = typer.Typer(
 app.command("demo")(demo.demo)
 app.command("fit")(fit.fit)
 app.command("calibrate")(calibrate.calibrate)
+app.command("confirm")(confirm.confirm)
 app.command("score")(score.score)
 app.command("explain")(explain.explain)
 app.command("report")(report.report)

@@ -62,7 +62,10 @@ def chosen_steps(
     if posterior in POSTERIORS and not POSTERIORS[posterior].noisy:
         for name in filter(partial(_given, context), steps):
             samplers = ", ".join(name for name, rule in POSTERIORS.items() if rule.noisy)
-            raise SettingsError(f"{_option(name)} is for samplers ({samplers}), and {posterior} is none")
+            raise SettingsError(
+                f"{_option(name)} is for samplers ({samplers}), and {posterior} is not one of them: leave it "
+                "out"
+            )
     return steps
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["explain"]
 
-SHOWN = 5  # columns or pixels named on the terminal
+SHOWN = 5  # statistics that carry a score, named on the terminal
 
 
 def explain(
@@ -75,7 +75,7 @@ def explain(
     if json:
         print_json(head | found.to_dict())
     elif not quiet:
-        _print(name, found.to_dict())
+        _print(name, found)
         if output is not None:
             messages().print(f"explanation in {output}", markup=False, soft_wrap=True)
 
@@ -88,32 +88,20 @@ def _write(folder: Path, found: Explanation, head: dict[str, Any]) -> None:
         write_output(folder / name, content)
 
 
-def _print(name: str | int, facts: dict[str, Any]) -> None:
+def _print(name: str | int, found: Explanation) -> None:
+    from rich.markup import escape
+
     out = results()
-    verdict = "flagged" if facts["flagged"] else "not flagged"
-    score = "infinite" if facts["score"] is None else f"{facts['score']:.4g}"
-    out.print(f"{name}: score {score}, p-value {facts['p_value']:.3g}, {verdict}", markup=False)
-    if facts["notes"]:
-        out.print("\n[bold]No training input had[/bold]")
-        out.print(bullets(facts["notes"]))
-    places = [_place(place) for place in facts["disagreement"][:SHOWN]]
-    out.print("\n[bold]The draws disagree most about[/bold]")
-    out.print(bullets(places))
+    title = f"row {name}" if isinstance(name, int) else name
+    out.print(f"[bold]{escape(title)}[/bold]")
+    out.print(str(found), markup=False, soft_wrap=True)
+    facts = found.to_dict()
     if facts["surprises"]:
         out.print("\n[bold]What carries the score[/bold] (−log p of each statistic by itself)")
         shown = list(facts["surprises"].items())[:SHOWN]
         out.print(bullets(f"{name}: {nats:.3g} nats" for name, nats in shown))
     out.print("\n[bold]Compared with the calibration inputs[/bold]")
     out.print(bullets(_standing(name, **values) for name, values in facts["statistics"].items()))
-
-
-def _place(place: dict[str, Any]) -> str:
-    where = (
-        f"row {place['row']}, column {place['column']}"
-        if "row" in place
-        else f"{place['column']} = {place['value']:.6g}"
-    )
-    return f"{where}: {'infinitely many' if place['nats'] is None else format(place['nats'], '.3g')} nats"
 
 
 def _standing(name: str, value: float | None, percentile: float | None) -> str:

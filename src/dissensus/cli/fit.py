@@ -283,7 +283,9 @@ def _open(
     from dissensus.inputs import is_table, open_source
 
     if (id_column is not None or drop) and not is_table(data):
-        raise SettingsError(f"--id and --drop are for tables with named columns, and {data} is none")
+        raise SettingsError(
+            f"--id and --drop are for tables with named columns, and {data} is no such table: leave them out"
+        )
     with Downloads(quiet=quiet) as downloads:
         return open_source(
             data,

@@ -5,12 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["what_is_flagged", "what_was_left_out"]
+__all__ = ["what_is_flagged", "what_was_confirmed", "what_was_left_out"]
 
 
 def what_is_flagged(facts: Mapping[str, Any]) -> str:
     """In words, of a gate's statistic and threshold."""
     return "nothing" if facts["threshold"] is None else f"{facts['statistic']} above {facts['threshold']:.4g}"
+
+
+def what_was_confirmed(facts: Mapping[str, Any]) -> list[str]:
+    """In words, what people have said of inputs since the fit; nothing where they have not."""
+    if (found := facts["confirmed"]) is None:
+        return []
+    return [
+        f"remembers {found['normal']} inputs that were confirmed as normal and {found['outliers']} as "
+        f"outliers; {found['joined']} confirmed ones are calibration inputs"
+    ]
 
 
 def what_was_left_out(facts: Mapping[str, Any]) -> list[str]:

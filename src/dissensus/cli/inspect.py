@@ -11,7 +11,7 @@ import typer
 
 from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
-from dissensus.cli.gate_words import what_is_flagged, what_was_left_out
+from dissensus.cli.gate_words import what_is_flagged, what_was_confirmed, what_was_left_out
 from dissensus.cli.options import Gate, Json, OwnEmbedder, OwnModel, OwnObservation, OwnScore, Quiet, own_code
 from dissensus.cli.progress import StageProgress
 
@@ -66,7 +66,7 @@ def inspect(
 
 def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
     """What there is to say about a gate, as JSON values."""
-    from dissensus.detector.describing import about_left_out, about_model, about_sampler
+    from dissensus.detector.describing import about_confirmed, about_left_out, about_model, about_sampler
     from dissensus.detector.posterior import posterior_in_words
     from dissensus.report import describe_health
 
@@ -82,6 +82,7 @@ def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
         "fitted_rows": gate.fitted_rows_,
         "left_out": about_left_out(gate),
         "calibration_inputs": len(gate.calibration_scores_),
+        "confirmed": about_confirmed(gate),
         "statistic": gate.statistic_,
         "statistic_in_words": gate.score_.description,
         "false_alarm_rate": gate.false_alarm_rate,
@@ -119,6 +120,7 @@ def _print(facts: Mapping[str, Any]) -> None:
         *(f"embeds them by {name}" for name in embedders),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
         *what_was_left_out(facts),
+        *what_was_confirmed(facts),
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
         f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",

@@ -40,15 +40,16 @@ Gate: TypeAlias = Annotated[Path, typer.Argument(help="The folder that `dissensu
 Data: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .parquet), an array "
-        "(.npy, .npz, .idx, .gz, .mat, .bin), JSON lines (.jsonl, or - for stdin), or a dataset's name."
+        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .csv.gz, .parquet, "
+        ".xlsx), an array (.npy, .npz, .idx, .idx.gz, .mat, .bin), JSON lines (.jsonl, .jsonl.gz, or - for "
+        "stdin), or a dataset's name."
     ),
 ]
 Inputs: TypeAlias = Annotated[
     str,
     typer.Argument(
-        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .parquet), an array "
-        "(.npy, .npz, .idx, .gz, .mat, .bin), or a dataset's name."
+        help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .csv.gz, .parquet, "
+        ".xlsx), an array (.npy, .npz, .idx, .idx.gz, .mat, .bin), or a dataset's name."
     ),
 ]
 IdColumn: TypeAlias = Annotated[

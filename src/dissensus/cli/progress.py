@@ -39,7 +39,7 @@ def fit_work(gate: Detector, count: int, *, rows: bool = False, twice: bool = Fa
 
 
 class StageProgress(WorkBar):
-    """A callback ``(stage, done, total)`` that draws a bar on stderr, if that is a terminal.
+    """A callback ``(stage, done, total)`` that draws a bar on stderr, or lines if that is no terminal.
 
     ``work`` says how much each stage is worth, in the order they come.
     """
@@ -47,9 +47,7 @@ class StageProgress(WorkBar):
     def __init__(self, work: Mapping[str, float], *, quiet: bool = False) -> None:
         self.last: tuple[str, int, int] | None = None
         self._work = dict(work)
-        console = messages()
-        silent = quiet or not console.is_terminal
-        super().__init__(console, sum(self._work.values()), transient=True, quiet=silent)
+        super().__init__(messages(), sum(self._work.values()), transient=True, quiet=quiet)
 
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Some of a stage is done."""

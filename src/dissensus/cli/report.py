@@ -33,6 +33,8 @@ from dissensus.errors import SettingsError
 
 __all__ = ["report"]
 
+PAGE_SUFFIXES = ("", ".html", ".htm")
+
 
 def report(
     gate: Gate,
@@ -75,6 +77,8 @@ def report(
     """
     size = parse_size(resize)
     check_not_data(Path(output), data)
+    if Path(output).suffix.lower() not in PAGE_SUFFIXES:
+        raise SettingsError(f"{output} is to be a page: name it {Path(output).with_suffix('.html')}")
     with Destination(output) as page, _beside(page, data) as record_file:
         if json and page.is_stdout:
             raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
@@ -93,6 +97,7 @@ def report(
                     detector,
                     open_stream(data, detector.preprocessor_, id_column=id_column, resize=size),
                     source=data,
+                    gate_name=str(gate),
                     shown=shown,
                     limit=limit,
                     on_error=on_error,

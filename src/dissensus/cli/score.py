@@ -99,6 +99,13 @@ def score(
             "--skip-unreadable", help="Go on after inputs that cannot be scored; a column says why."
         ),
     ] = False,
+    absent_as_missing: Annotated[
+        bool,
+        typer.Option(
+            "--absent-as-missing",
+            help="Columns that a JSON line lacks count as missing. Default: such a line is refused.",
+        ),
+    ] = False,
     resize: Resize = None,
     own_score: OwnScore = None,
     model: OwnModel = None,
@@ -117,7 +124,8 @@ def score(
     scores as high; flagged says whether that is rarer than the gate's false-alarm rate.
 
     With DATA - each line of stdin is answered at once. A line is {"id": "a", "values": [1, 2]}, {"image":
-    "<base64 of a picture file>"}, or an object of a table's columns.
+    "<base64 of a picture file>"}, or an object of a table's columns. A line that cannot be scored ends the
+    work, when those before it are answered; with --skip-unreadable it gets a reason instead.
 
     An interrupted --output to a file goes on where it stopped when the same command is given again. With
     --fdr all rows are written at the end, for all inputs decide together.
@@ -135,18 +143,21 @@ def score(
 
         if format is None:
             to_lines = place.is_stdout and data == STDIN
-            format = Format.jsonl if to_lines else Format(format_of(Path(place.name)))
+            # A pipe or a device may be called anything.
+            named = Path(place.name) if place.file is not None else Path()
+            format = Format.jsonl if to_lines else Format(format_of(named))
         if format is Format.parquet and place.is_terminal:
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
         if effort is not None:
             detector.effort = effort.value
-        wish = Wish(fdr, drift, skip_unreadable, notes=detector.preprocessor_.feature_names is not None)
+        noted = detector.preprocessor_.feature_names is not None or detector.confirmed_ is not None
+        wish = Wish(fdr, drift, skip_unreadable, notes=noted)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
-            stream = _open(detector, data, size, id_column, quiet=quiet)
-            work = {"gate": _gate_digest(gate), "data": _state(data), "size": size, "id": id_column}
-            work |= {"effort": detector.effort}
+            stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
+            work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}
+            work |= {"id": id_column, "absent": absent_as_missing, "effort": detector.effort}
             try:
                 tally = score_to_output(
                     detector, stream, place, format.value, wish, work=work, on_progress=progress
@@ -167,13 +178,26 @@ def score(
 
 
 def _open(
-    gate: Detector, data: str, size: tuple[int, int] | None, id_column: str | None, *, quiet: bool
+    gate: Detector,
+    data: str,
+    size: tuple[int, int] | None,
+    id_column: str | None,
+    absent_as_missing: bool,
+    *,
+    quiet: bool,
 ) -> InputStream:
     from dissensus.inputs import open_stream
 
     source = _stdin() if data == STDIN else data
     with Downloads(quiet=quiet) as downloads:
-        return open_stream(source, gate.preprocessor_, id_column=id_column, resize=size, progress=downloads)
+        return open_stream(
+            source,
+            gate.preprocessor_,
+            id_column=id_column,
+            resize=size,
+            progress=downloads,
+            absent_as_missing=absent_as_missing,
+        )
 
 
 def _stdin() -> IO[bytes]:

@@ -19,6 +19,7 @@ from dissensus.decisions.discoveries import (
 )
 from dissensus.decisions.drift import DriftMonitor
 from dissensus.decisions.exchangeability import Exchangeability, check_exchangeable
+from dissensus.decisions.feedback import joining
 from dissensus.decisions.threshold import (
     FalseAlarmInterval,
     Threshold,
@@ -51,6 +52,7 @@ __all__ = [
     "contaminated_rate",
     "effective_size",
     "false_alarm_interval",
+    "joining",
     "least_calibration_size",
     "least_calibration_size_for_fdr",
     "rate_despite_outliers",

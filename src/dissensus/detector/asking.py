@@ -27,6 +27,7 @@ from dissensus.decisions import (
     weighted_p_values,
 )
 from dissensus.detector.attributes import FittedAttributes
+from dissensus.detector.confirming import traits_of
 from dissensus.detector.explaining import as_batch, explain_batch
 from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.measuring import OnProgress, every_statistic, likelihoods, scores_of
@@ -151,6 +152,16 @@ class Asking(FittedAttributes):
             seed=stream_seed(self.seed_, "drift"),
         )
 
+    def known(self, X: Any) -> list[str | None]:
+        """Return what was said before of each input (N,), or of one that can hardly be told from it.
+
+        That is "confirmed as an outlier before", "confirmed as normal before", or None (:meth:`confirm`).
+        """
+        check_is_fitted(self)
+        if self.confirmed_ is None:
+            return [None] * sum(len(batch) for batch in scoring_batches(self.preprocessor_, X))
+        return self.confirmed_.known(self._traits(X))
+
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) of every draw by K samples, whatever the effort."""
         check_is_fitted(self)
@@ -200,6 +211,13 @@ class Asking(FittedAttributes):
 
         # By map, which lets go of a batch before it asks for the next.
         return np.concatenate(list(map(scores, scoring_batches(self.preprocessor_, X))))
+
+    def _traits(self, X: Any) -> NDArray[np.float32]:
+        """What inputs are recognised by (N, F)."""
+        parts = [traits_of(self.preprocessor_, batch) for batch in scoring_batches(self.preprocessor_, X)]
+        if not parts:
+            raise DataError("X is empty: give at least one input")
+        return np.concatenate(parts)
 
     def _statistics(
         self, X: Any, on_progress: OnProgress | None, stage: str, at: str | None = None

@@ -17,6 +17,7 @@ from dissensus.posterior import WeightDraws
 from dissensus.scores import Score
 
 if TYPE_CHECKING:
+    from dissensus.detector.confirming import Confirmed
     from dissensus.detector.learnt import Learnt, LeftOut
     from dissensus.detector.sampling import Sampler
 
@@ -105,6 +106,11 @@ class FittedAttributes:
     def left_out_(self) -> LeftOut | None:
         """How many inputs were left out because of ``contamination``; None: all were taken for normal."""
         return self.learnt_.left_out
+
+    @property
+    def confirmed_(self) -> Confirmed | None:
+        """What people have said of inputs since the fit, if they have (:meth:`Detector.confirm`)."""
+        return self.learnt_.confirmed
 
     @property
     def seed_(self) -> int:

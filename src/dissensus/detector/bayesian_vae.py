@@ -197,6 +197,9 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         check_observation(self.observation)
         check_settings(self)
 
+    def _has_own_shape(self) -> bool:
+        return self.encoder is not None
+
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> VAE:
         own = default_observation(shape) if self.observation == "auto" else observation(self.observation)
         if self.encoder is not None and self.decoder is not None and self.latent_size is not None:

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from dissensus.detector.confirming import OUTLIER
 from dissensus.errors import SamplerWarning
 from dissensus.models import model_name
 from dissensus.posterior import Verdict
@@ -13,7 +14,14 @@ from dissensus.posterior import Verdict
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["about_left_out", "about_model", "about_sampler", "sampler_verdict", "warn_if_unsound"]
+__all__ = [
+    "about_confirmed",
+    "about_left_out",
+    "about_model",
+    "about_sampler",
+    "sampler_verdict",
+    "warn_if_unsound",
+]
 
 
 def about_model(detector: Detector) -> dict[str, Any]:
@@ -34,6 +42,14 @@ def about_model(detector: Detector) -> dict[str, Any]:
 def about_left_out(detector: Detector) -> dict[str, Any] | None:
     """Return the contamination and how many inputs of each part it left out, as JSON values."""
     return None if detector.left_out_ is None else asdict(detector.left_out_)
+
+
+def about_confirmed(detector: Detector) -> dict[str, int] | None:
+    """Return how many inputs are remembered as normal and as outliers, and how many calibrate by now."""
+    if (known := detector.confirmed_) is None:
+        return None
+    outliers = int((known.said == OUTLIER).sum())
+    return {"normal": len(known.said) - outliers, "outliers": outliers, "joined": known.joined}
 
 
 def about_sampler(detector: Detector) -> dict[str, Any] | None:

@@ -82,6 +82,7 @@ def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
             rows["train"],
             resize=plan.resize,
             random=random() if keep else None,
+            as_they_are=plan.own_shape,
             stacklevel=None if stacklevel is None else stacklevel + 1,
         )
         parts = {name: to_tensor(preprocessor.transform(array[index])) for name, index in rows.items()}

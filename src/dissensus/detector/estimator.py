@@ -9,23 +9,26 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dissensus.defaults import EFFORT, STATISTIC, THOROUGH
 from dissensus.detector.asking import Asking
-from dissensus.detector.calibrating import together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.calibrating import confirm, together, warn_if_mute, warn_if_outliers_rule
+from dissensus.detector.confirming import Confirmation
 from dissensus.detector.describing import warn_if_unsound
 from dissensus.detector.fitting import learn
 from dissensus.detector.keeping import Keeping
 from dissensus.detector.learnt import Learnt
+from dissensus.detector.logged import logged
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
 from dissensus.detector.posterior import Posterior
 from dissensus.detector.sampling import check_posterior, sampling_settings, settled
 from dissensus.detector.settings import check_contamination, check_settings, find_device, root_seed
+from dissensus.detector.showing import Shown
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
 from dissensus.models import (
@@ -43,7 +46,7 @@ from dissensus.seeding import torch_stream
 __all__ = ["Detector"]
 
 
-class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[misc]
+class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """Finds inputs unlike those it was fitted on, by the disagreement of posterior draws of a model.
 
     Parameters
@@ -222,10 +225,11 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             root_seed(self.random_state),
             find_device(self.device),
             float(contamination or 0.0),
+            self._has_own_shape(),
         )
         with claimed_checkpoint(checkpoint):
             self._forget()
-            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=on_progress, stacklevel=3))
+            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=logged(on_progress), stacklevel=3))
         warn_if_mute(self)
         warn_if_outliers_rule(self)
         warn_if_unsound(self)
@@ -240,7 +244,7 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
         check_is_fitted(self)
 
         def calibrated(old: Mapping[str, NDArray[np.float64]], at: str) -> Mapping[str, NDArray[np.float64]]:
-            found = self._statistics(X, on_progress, stage="calibrating", at=at)
+            found = self._statistics(X, logged(on_progress), stage="calibrating", at=at)
             return together(old, found) if keep else found
 
         levels = {
@@ -248,9 +252,35 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
             for name, level in self.learnt_.levels.items()
         }
         calibration = calibrated(self.learnt_.calibration, THOROUGH)
-        self.learnt_ = replace(self.learnt_, calibration=calibration, levels=levels)
+        known = self.learnt_.confirmed
+        if known is not None and not keep:
+            known = known.with_new_calibration()
+        self.learnt_ = replace(self.learnt_, calibration=calibration, levels=levels, confirmed=known)
         warn_if_mute(self)
         return self
+
+    def confirm(
+        self,
+        X: Any,
+        *,
+        normal: bool,
+        audited: float = 0.0,
+        flagged: ArrayLike | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Confirmation:
+        """Tell the detector what a person says of inputs ``X`` that were looked at: normal, or outliers.
+
+        All are remembered: :meth:`known` says so when one comes again. That changes no score and no decision.
+
+        Normal ones may join the calibration inputs. Those that were looked at because they were flagged were
+        chosen by their score, and would make alarms rarer than asked for. So it takes ``audited``: of the
+        inputs that were not flagged, the share that was drawn by chance and looked at too. These join, and
+        each flagged one joins with this probability, so that who joins does not depend on the score
+        (:mod:`dissensus.decisions.feedback`). 1 says that everything was looked at, 0 that only alarms were:
+        then none joins. ``flagged`` (N,) says which were, if it was not this detector as it is now that
+        flagged them.
+        """
+        return confirm(self, X, normal=normal, audited=audited, flagged=flagged, on_progress=on_progress)
 
     # ---- what subclasses say otherwise
 
@@ -262,6 +292,10 @@ class Detector(Asking, Keeping, OutlierMixin, BaseEstimator):  # type: ignore[mi
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> GenerativeModel:
         """The model for inputs of a shape as it reads them, whose training values lie within ±clip."""
         return build_model(self.model, shape, clip=clip, generator=torch_stream(seed, "architecture"))
+
+    def _has_own_shape(self) -> bool:
+        """Whether the model reads inputs of a shape that it was made for."""
+        return isinstance(self.model, GenerativeModel)
 
     def _recommended(self, *, rows: bool) -> Recommended:
         """What the model recommends, for rows or else for pictures."""

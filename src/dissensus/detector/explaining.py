@@ -70,7 +70,8 @@ def explain_batch(
             preprocessor.columns,
             _largest_first({name: float(nats[n]) for name, nats in surprises.items()}),
             preprocessor.pictured,
-            tuple(batch.notes.get(n, ())),
+            notes := tuple(batch.notes.get(n, ())),
+            preprocessor.cells(shown[n], maps[n], pictures[n], nearest[n][0], notes),
         )
         for n in range(len(inputs))
     ]

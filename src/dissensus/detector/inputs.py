@@ -42,7 +42,9 @@ def scoring_batches(preprocessor: Preprocessor, X: Any) -> Iterator[Prepared]:
         yield X
         return
     if in_memory(X):
-        yield preprocessor.read(X)
+        found = preprocessor.read(X)
+        found.refuse_problems(range(len(found)))
+        yield found
         return
     empty = True
 

@@ -79,7 +79,9 @@ class Keeping:
         except DissensusError as error:
             raise ArtifactError(f"{folder} cannot be loaded: {brief(error)}") from error
         except Exception as error:  # whoever wrote the files may have written anything
-            raise ArtifactError(f"{folder} is no whole detector ({brief(error)}): save it anew") from error
+            raise ArtifactError(
+                f"{folder} is no whole detector ({brief(error)}): save the gate again"
+            ) from error
         warn_if_mute(gate, stacklevel=4)
         return cast("Self", gate)
 

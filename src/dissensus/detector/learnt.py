@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.detector.confirming import Confirmed
 from dissensus.detector.effort import WHOLE, Effort, check_effort
 from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
@@ -76,6 +77,8 @@ class Learnt(Drawn):
     """How far the log-likelihoods of one draw move by the noise of their estimation alone, in nats."""
     left_out: LeftOut | None = None
     """None: every input was taken for normal."""
+    confirmed: Confirmed | None = None
+    """Inputs that people have looked at since; None: there are none."""
     levels: Mapping[str, Level] = field(default_factory=dict)
     """The other efforts by name; there are none where one is as good as another."""
 

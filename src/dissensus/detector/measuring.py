@@ -53,7 +53,8 @@ def available_statistics(
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    return Available(statistic_names(model, several=several), _of_inputs(preprocessor, effort))
+    names = statistic_names(model, several=several)
+    return Available(names, _of_inputs(preprocessor, effort), wide=preprocessor.wide)
 
 
 def _of_inputs(preprocessor: Preprocessor, effort: Effort) -> tuple[str, ...]:

@@ -41,3 +41,5 @@ class Plan:
     device: torch.device
     contamination: float
     """The share of inputs that may be outliers; 0: none is left out."""
+    own_shape: bool
+    """Whether the model is an object, which reads inputs of a shape of its own."""

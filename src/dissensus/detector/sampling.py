@@ -112,7 +112,7 @@ def _usual(posterior: Posterior, own: Recommended) -> tuple[int, int]:
     names = ", ".join((AUTO, *POSTERIORS))
     if not isinstance(posterior, str):
         raise SettingsError(
-            f"posterior={posterior!r} is none: give one of {names}, a rule such as SWAG(rank=5), or "
+            f"posterior={posterior!r} is no posterior: give one of {names}, a rule such as SWAG(rank=5), or "
             "SamplingSettings"
         )
     if posterior not in POSTERIORS:

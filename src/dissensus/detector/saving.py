@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.card import model_card
+from dissensus.detector.confirming import CONFIRMED, restored_confirmed
 from dissensus.detector.learnt import Learnt, LeftOut
 from dissensus.detector.levels import level_arrays, levels_to_config, restored_levels
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
@@ -77,6 +78,9 @@ def to_artifact(detector: Detector) -> Artifact:
     }
     if learnt.left_out is not None:
         config[LEFT_OUT] = asdict(learnt.left_out)
+    if learnt.confirmed is not None:
+        config[CONFIRMED] = {"joined": learnt.confirmed.joined}
+        arrays |= learnt.confirmed.arrays()
     if learnt.levels:
         config[LEVELS] = levels_to_config(learnt.levels, detector.effort)
     return Artifact(config, learnt.draws, arrays, model_card(detector))
@@ -149,6 +153,7 @@ def restored(
         rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
         noise_floor=float(config["noise_floor"]),
         left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
+        confirmed=restored_confirmed(config.get(CONFIRMED), arrays, preprocessor),
     )
     if LEVELS in config:
         levels = restored_levels(config[LEVELS], arrays, learnt, detector.statistic)
@@ -188,7 +193,7 @@ def _arguments(
     if settings["statistic"] is None:  # it was an object
         settings["statistic"] = score
     elif settings["statistic"] != config["score"]["score"]:
-        raise ArtifactError("its statistic is not the name of its score: save it anew")
+        raise ArtifactError("its statistic is not the name of its score: save the gate again")
     return settings
 
 
@@ -205,5 +210,5 @@ def _examples(
     inputs = arrays.get("examples/inputs", np.empty((0, *preprocessor.seen)))
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
     if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
-        raise ArtifactError("its examples are not of the inputs it takes: save it anew")
+        raise ArtifactError("its examples are not of the inputs it takes: save the gate again")
     return Examples(inputs, codes)

@@ -98,7 +98,7 @@ def restored_score(own: Score, state: Mapping[str, Any], available: Available, *
     unknown = set(state) ^ set(own.state())
     if unknown:
         raise ArtifactError(
-            f"what its score has learnt lacks or has an array {str(min(unknown))[:99]!r}: save it anew"
+            f"what its score has learnt lacks or has an array {str(min(unknown))[:99]!r}: save the gate again"
         )
     scored(own, made_up(own, draws=draws, inputs=1))
     return own

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from dissensus.detector.confirming import CONFIRMED, CONFIRMED_ARRAYS
 from dissensus.detector.settings import check_contamination
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import Proposal
@@ -47,7 +48,8 @@ PARTS = (
 )
 """Of the description of a detector."""
 EMBEDDER, LEFT_OUT, LEVELS = "embedder", "left_out", "efforts"
-"""Three more, of those that have them."""
+"""More, of those that have them."""
+OPTIONAL = (EMBEDDER, LEFT_OUT, LEVELS, CONFIRMED)
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -56,12 +58,12 @@ MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
 def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     """Refuses a configuration that would take memory or time which its draws do not bear out."""
     embedded = EMBEDDER in config
-    own = [part for part in (EMBEDDER, LEFT_OUT, LEVELS) if part in config]
-    check_keys(config, (*PARTS, *own), "description")
+    check_keys(config, (*PARTS, *(part for part in OPTIONAL if part in config)), "description")
     for part, names in (
         *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
         *([(LEFT_OUT, ("contamination", "train", "validation"))] if LEFT_OUT in config else []),
         *([(LEVELS, ("effort", "levels"))] if LEVELS in config else []),
+        *([(CONFIRMED, ("joined",))] if CONFIRMED in config else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
         ("fitted_rows", ("train", "validation", "calibration")),
@@ -84,12 +86,12 @@ def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
 def check_keys(values: object, known: Collection[str], what: str) -> None:
     """Refuses a part of the configuration that has other keys than these: more, or fewer."""
     if not isinstance(values, Mapping):
-        raise ArtifactError(f"its {what} is no mapping: save it anew")
+        raise ArtifactError(f"its {what} is no mapping: save the gate again")
     for wrong, verb in ((set(values) - set(known), "has"), (set(known) - set(values), "lacks")):
         if wrong:
             raise ArtifactError(
                 f"its {what} {verb} {str(min(wrong))[:99]!r}, which "
-                f"{'no detector has' if verb == 'has' else 'every detector has'}: save it anew"
+                f"{'no detector has' if verb == 'has' else 'every detector has'}: save the gate again"
             )
 
 
@@ -100,12 +102,14 @@ def claimed_model(build: Callable[[], GenerativeModel], config: Mapping[str, Any
             model = build()
             shapes_of(model)
     except (OverflowError, RuntimeError, MemoryError) as error:
-        raise ArtifactError("it claims a model of sizes that no machine can hold: save it anew") from error
+        raise ArtifactError(
+            "it claims a model of sizes that no machine can hold: save the gate again"
+        ) from error
     if config["model"] in MODELS:
         unknown = set(config["config"]) - set(model.config())
         if unknown:
             raise ArtifactError(
-                f"its model has {str(min(unknown))[:99]!r}, which no such model has: save it anew"
+                f"its model has {str(min(unknown))[:99]!r}, which no such model has: save the gate again"
             )
     return model
 
@@ -117,64 +121,68 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
 
 def check_arrays(names: Collection[str], preprocessor: Collection[str], levels: Collection[str]) -> None:
     """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
-    known = {*preprocessor, "examples/inputs", "examples/codes"}
+    known = {*preprocessor, "examples/inputs", "examples/codes", *CONFIRMED_ARRAYS}
     folders = tuple(
         f"{own}{part}/" for own in ("", *(f"{x}/" for x in levels)) for part in ("score", "statistics")
     )
     for name in sorted(names):
         if name not in known and not name.startswith(folders):
-            raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save it anew")
+            raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save the gate again")
 
 
 def check_calibration(calibration: Mapping[str, NDArray[Any]], own: str, known: Collection[str]) -> None:
     """Refuses statistics of calibration inputs that no fit could have left."""
     scores = calibration.get(own)
     if scores is None or scores.dtype != np.float64 or not scores.size or np.isnan(scores).any():
-        raise ArtifactError("its calibration scores are no list of numbers: save it anew")
+        raise ArtifactError("its calibration scores are no list of numbers: save the gate again")
     for name, values in calibration.items():
         if name not in known:
-            raise ArtifactError(f"it has a statistic {name[:99]!r}, which is not known here: save it anew")
+            raise ArtifactError(
+                f"it has a statistic {name[:99]!r}, which is not known here: save the gate again"
+            )
         if values.ndim != 1 or values.dtype != np.float64 or len(values) != len(scores):
             raise ArtifactError(
-                f"its calibration statistic {name!r} is no list of {len(scores)} numbers: save it anew"
+                f"its calibration statistic {name!r} is no list of {len(scores)} numbers: save the gate again"
             )
 
 
 def _check_size(shape: object) -> None:
     """Of an input, or of what pictures are brought to."""
     if not isinstance(shape, list) or not 0 < len(shape) <= MOST_AXES:
-        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
+        raise ArtifactError("it claims sizes that are no whole numbers: save the gate again")
     if any(type(size) is not int or size < 1 for size in shape):
-        raise ArtifactError("it claims sizes that are no whole numbers: save it anew")
+        raise ArtifactError("it claims sizes that are no whole numbers: save the gate again")
     if math.prod(shape) > LARGEST_INPUT:
-        raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save it anew")
+        raise ArtifactError(f"it claims inputs of more than {LARGEST_INPUT} numbers: save the gate again")
 
 
 def _check_numbers(config: Mapping[str, Any]) -> None:
     samples, seed, floor = (config[name] for name in ("samples", "seed", "noise_floor"))
     if type(samples) is not int or not 1 <= samples <= MOST_SAMPLES:
         raise ArtifactError(
-            f"it claims {str(samples)[:20]} samples an input, not 1 to {MOST_SAMPLES}: save it anew"
+            f"it claims {str(samples)[:20]} samples an input, not 1 to {MOST_SAMPLES}: save the gate again"
         )
     if config["proposal"] not in get_args(Proposal):
         raise ArtifactError("its proposal is not known here: upgrade dissensus")
     if type(seed) is not int or type(floor) not in (int, float):
-        raise ArtifactError("its seed or noise_floor is no number: save it anew")
+        raise ArtifactError("its seed or noise_floor is no number: save the gate again")
     if any(type(count) is not int or count < 0 for count in config["fitted_rows"].values()):
-        raise ArtifactError("its fitted_rows are no whole numbers: save it anew")
+        raise ArtifactError("its fitted_rows are no whole numbers: save the gate again")
     if LEFT_OUT in config:
         _check_left_out(config[LEFT_OUT])
     resize = config["settings"]["resize"]
     if resize is not None:
         _check_size(resize)
         if len(resize) != 2:
-            raise ArtifactError("it claims to bring pictures to a size that is none: save it anew")
+            raise ArtifactError(
+                "it claims to bring pictures to a size that is not a height and a width: save the gate again"
+            )
 
 
 def _check_left_out(left_out: Mapping[str, Any]) -> None:
     share, *counts = (left_out[name] for name in ("contamination", "train", "validation"))
     if type(share) is not float or any(type(count) is not int or count < 0 for count in counts):
-        raise ArtifactError("its left_out is no share with whole numbers of inputs: save it anew")
+        raise ArtifactError("its left_out is no share with whole numbers of inputs: save the gate again")
     check_contamination(share)
 
 
@@ -189,12 +197,14 @@ def _check_counts(draws: WeightDraws) -> None:
     M = len(draws)
     for numbers in (draws.chain, draws.epoch, *(part.of for part in draws.parts.values())):
         if numbers.dtype != np.int64 or numbers.shape != (M,) or not M:
-            raise ArtifactError("its lists of chains, epochs and weights do not match: save it anew")
+            raise ArtifactError("its lists of chains, epochs and weights do not match: save the gate again")
     for name, part in draws.parts.items():
         # All of 0, 1, …, E − 1 occur. The bound on E comes first, so that no long list is made for a wild
         # number.
         if part.of.min() < 0 or part.of.max() >= M or len(np.unique(part.of)) != part.of.max() + 1:
-            raise ArtifactError(f"its draws name weights of the {name} that are not there: save it anew")
+            raise ArtifactError(
+                f"its draws name weights of the {name} that are not there: save the gate again"
+            )
 
 
 def _check_shapes(draws: WeightDraws, parts: Mapping[str, Mapping[str, tuple[int, ...]]]) -> None:
@@ -209,4 +219,4 @@ def _check_shapes(draws: WeightDraws, parts: Mapping[str, Mapping[str, tuple[int
             raise ArtifactError(f"the draws are not of this {part}: pass the networks it was fitted with")
         for name, weights in own.stacks.items():
             if weights.dtype != torch.float32 or not torch.isfinite(weights).all():
-                raise ArtifactError(f"the {part}'s {name} holds what is no number: save it anew")
+                raise ArtifactError(f"the {part}'s {name} holds what is no number: save the gate again")

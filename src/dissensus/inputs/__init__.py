@@ -5,8 +5,10 @@ and (N, H, W, 3) if RGB.
 """
 
 from dissensus.inputs.arrays import read_array
+from dissensus.inputs.cell import Cell
 from dissensus.inputs.chunks import ArrayStream, Chunk, InputStream, PictureStream
 from dissensus.inputs.cifar10 import read_cifar10
+from dissensus.inputs.columns import Column
 from dissensus.inputs.complexity import code_length
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress, download_file, download_members
@@ -69,7 +71,9 @@ __all__ = [
     "SURROUNDINGS",
     "TABLE_SUFFIXES",
     "ArrayStream",
+    "Cell",
     "Chunk",
+    "Column",
     "Dataset",
     "EmbeddedPreprocessor",
     "Embedder",

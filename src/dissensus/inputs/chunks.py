@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.arrays import read_array
 from dissensus.inputs.folders import name_below
+from dissensus.inputs.grey import IN_COLOUR, as_grey, coloured
 from dissensus.inputs.image_file import read_image
 
 __all__ = ["ArrayStream", "Chunk", "InputStream", "PictureStream", "as_pixels"]
@@ -150,6 +151,10 @@ class PictureStream:
 def as_pixels(picture: NDArray[Any], shape: tuple[int, ...], *, name: str) -> NDArray[Any]:
     """The picture (H, W) or (H, W, C) as (H, W, C) of ``shape``, which it must have."""
     pixels = picture[..., None] if picture.ndim == 2 else picture
+    if shape[2:] == (1,) and pixels.shape[2:] == (3,):
+        if coloured(pixels[None]).any():
+            raise DataError(f"{name} {IN_COLOUR}")
+        pixels = as_grey(pixels)
     if pixels.shape[2:] != shape[2:]:
         kind = {1: "grey", 3: "RGB"}
         raise DataError(

@@ -41,6 +41,7 @@ RARE, LEAST_SEEN = 0.01, 2  # a name in a smaller share of the rows, or in fewer
 MOSTLY, VARIED = 0.9, 10  # of a column that is numbers or dates but for some cells: their share, and variety
 LONGEST_NAME = 1000  # characters of a column's or a category's name
 SHOWN = 3  # offending cells named in a message
+WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass
@@ -83,6 +84,26 @@ class Column(ABC):
         """Return numbers (n, features); NaN stands for what is missing and never was in training."""
 
     @abstractmethod
+    def observed(self, rows: NDArray[np.float64]) -> NDArray[np.float64] | list[str]:
+        """Return one value a row of encoded ones (n, features): numbers with NaN for missing, or names."""
+
+    def written(self, value: float) -> str:
+        """Return a number of :meth:`observed` as a person would write it."""
+        return "missing" if math.isnan(value) else f"{value:.6g}"
+
+    def shown(self, row: NDArray[np.float64]) -> str:
+        """Return what a person would write for the encoded cell (features,) of one row."""
+        [value] = self.observed(row[None])
+        return value if isinstance(value, str) else self.written(float(value))
+
+    def span(self, rows: NDArray[np.float64]) -> str:
+        """Return in a few words what encoded cells (n, features) hold."""
+        if not len(rows):
+            return "–"
+        different = list(dict.fromkeys(self.shown(row) for row in rows))
+        return " or ".join(different[:SHOWN]) + (" …" if len(different) > SHOWN else "")
+
+    @abstractmethod
     def to_config(self) -> dict[str, Any]:
         """JSON values, from which :func:`column_from_config` makes the same column."""
 
@@ -116,6 +137,18 @@ class NumberColumn(Column):
             elif not self.may_miss:
                 remarks.never_missing(row, self.name)
         return _with_missing(numbers[:, None], [self.median], self.may_miss)
+
+    def observed(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The numbers (n,)."""
+        return np.where(rows[:, 1] > 0.5, np.nan, rows[:, 0]) if self.may_miss else rows[:, 0]
+
+    def span(self, rows: NDArray[np.float64]) -> str:
+        """From the smallest number to the largest."""
+        numbers = self.observed(rows)
+        present = numbers[~np.isnan(numbers)]
+        if len(present) < 2:
+            return super().span(rows)
+        return f"{present.min():.4g} – {present.max():.4g}"
 
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
@@ -161,6 +194,36 @@ class DateColumn(Column):
                 remarks.never_missing(row, self.name)
         return _with_missing(parts, self.medians, self.may_miss)
 
+    def observed(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Months since the year 0 (n,)."""
+        months = 12 * rows[:, 0] + rows[:, 1] - 1
+        return np.where(rows[:, -1] > 0.5, np.nan, months) if self.may_miss else months
+
+    def written(self, value: float) -> str:
+        """Year and month."""
+        if not math.isfinite(value):
+            return super().written(value)
+        year, month = divmod(round(value), 12)
+        return f"{year}-{month + 1:02d}"
+
+    def shown(self, row: NDArray[np.float64]) -> str:
+        """Year, month, weekday and hour."""
+        [month] = self.observed(row[None])
+        if not np.isfinite(row).all() or math.isnan(month):
+            return self.written(float(month))
+        weekday = WEEKDAYS[round(row[2]) % len(WEEKDAYS)]
+        hour = f" at {round(row[3])} h" if round(row[3]) else ""  # as dates without a time have it
+        return f"{self.written(float(month))}, a {weekday}{hour}"
+
+    def span(self, rows: NDArray[np.float64]) -> str:
+        """From the first month to the last."""
+        months = self.observed(rows)
+        present = months[np.isfinite(months)]
+        if not len(present):
+            return super().span(rows)
+        first, last = self.written(present.min()), self.written(present.max())
+        return first if first == last else f"{first} – {last}"
+
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
         medians = list(self.medians)
@@ -205,6 +268,12 @@ class CategoryColumn(Column):
                 remarks.never_missing(row, self.name)
         return encoded
 
+    def observed(self, rows: NDArray[np.float64]) -> list[str]:
+        """Their names; those that were rare in training, and those never seen, are called so."""
+        names = [category or "missing" for category in self.categories]
+        names += ["a rare one"] * bool(self.rare) + ["one never seen"]
+        return [names[place] for place in rows.argmax(axis=1)]
+
     def to_config(self) -> dict[str, Any]:
         """JSON values."""
         names = {"categories": list(self.categories), "rare": list(self.rare)}
@@ -234,7 +303,7 @@ def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
     """Return the rule for a column with these training values, or why it cannot be an input."""
     present = present_rows(values)
     if not present:
-        return f"column {name!r} is empty in every row: drop it"
+        return f"column {name!r} is empty in every row: leave it out (--drop {name})"
     may_miss = len(present) < len(values)
     if all_numbers(values, present):
         numbers = numbers_of(values)
@@ -250,7 +319,10 @@ def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
     for kind, fitting in (("numbers", numbered), ("dates", set(dates))):
         if len(fitting) >= MOSTLY * len(present) and len({str(values[row]) for row in fitting}) > VARIED:
             others = [row for row in present if row not in fitting]
-            return f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or drop it"
+            return (
+                f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or leave it "
+                f"out (--drop {name})"
+            )
     return _categories(name, values)
 
 
@@ -261,10 +333,11 @@ def _categories(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str
     common = [category for category in by_count[:MOST_CATEGORIES] if counts[category] >= least]
     rare = sorted(set(counts) - set(common))
     in_rare = sum(counts[category] for category in rare)
-    if len(counts) > MOST_CATEGORIES and in_rare > len(values) / 2:
+    none_twice = len(counts) == len(values) > VARIED
+    if (len(counts) > MOST_CATEGORIES or none_twice) and in_rare > len(values) / 2:
         return (
             f"column {name!r} holds {len(counts)} different texts such as {rare[-1][:40]!r}, most of them "
-            "seldom: drop it, make it the id column, or bin it"
+            f"seldom: leave it out (--drop {name}), let it name the rows (--id {name}), or bin it"
         )
     if len(rare) == 1:  # nobody to share a column with
         common, rare = [*common, *rare], []

@@ -129,6 +129,11 @@ class EmbeddedPreprocessor(Preprocessor):
         return LEARNT
 
     @property
+    def wide(self) -> bool:
+        """Whether the training rows that are kept were whitened together."""
+        return self.surroundings is not None and self.surroundings.whitening is not None
+
+    @property
     def statistic_names(self) -> tuple[str, ...]:
         """Those of the vectors' surroundings, if training vectors are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
@@ -251,7 +256,7 @@ def restore_embedded(
     shapes = components.mean.shape, components.directions.shape[1:]
     numbers = all(a.dtype == np.float64 and np.isfinite(a).all() for a in vars(components).values())
     if not numbers or shapes[0] != shapes[1] or (len(components.names),) != standardiser.mean.shape:
-        raise ArtifactError("its components are not those of its model: save it anew")
+        raise ArtifactError("its components are not those of its model: save the gate again")
     given: PicturePreprocessor | RowPreprocessor | Things
     kind, shape, table = config["input"]["kind"], tuple(config["input"]["shape"]), config["table"]
     if kind == "table" and not shape:
@@ -261,7 +266,7 @@ def restore_embedded(
     elif (kind, len(shape)) in (("images", 3), ("vectors", 1)):
         given = _numbers(shape, resize)
     else:
-        raise ArtifactError("its inputs are of a kind that no embedder takes: save it anew")
+        raise ArtifactError("its inputs are of a kind that no embedder takes: save the gate again")
     batch = settled_batch(embed, _made_up(given))
     # By the name that it has there, for a script's own may have moved.
     described = embedder_to_config(embed) | {"embedder": config["embedder"]["embedder"]}

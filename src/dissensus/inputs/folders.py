@@ -22,10 +22,11 @@ class ImageFolder:
 
     ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"`` instead.
 
-    Files whose suffix Pillow does not know, hidden files and hidden folders are left out; linked folders are
-    not followed. Without ``size`` (H, W) every picture must have the size of the first; without ``channels``
-    (1 or 3) the first decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves
-    out pictures that cannot be read and lists them in ``skipped``.
+    Files whose suffix Pillow does not know, hidden files and hidden folders are left out. Linked folders are
+    followed; one that was visited already, as by a link to a folder above, is not visited again. Without
+    ``size`` (H, W) every picture must have the size of the first; without ``channels`` (1 or 3) the first
+    decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves out pictures that
+    cannot be read and lists them in ``skipped``.
     """
 
     def __init__(
@@ -160,17 +161,31 @@ def _pictures(root: Path) -> list[Path]:
         raise DataError(f"{root} is not a folder; name one that holds images.")
 
     def refuse(error: OSError) -> None:
-        raise DataError(f"{error.filename} cannot be listed ({error}).") from error
+        raise DataError(
+            f"{error.filename} cannot be listed ({error.strerror}): see that it may be read."
+        ) from error
 
     suffixes = image_suffixes()
-    found = []
-    for folder, subfolders, files in os.walk(root, onerror=refuse):
-        subfolders[:] = [name for name in subfolders if not name.startswith(".")]
-        found += [
-            Path(folder, name)
-            for name in files
-            if not name.startswith(".") and Path(name).suffix.lower() in suffixes
-        ]
+    found, links = [], [root]
+    visited: set[tuple[int, int]] = set()
+    # Folders before links to them: a picture is called by where it lies, if that is below the root.
+    while links:
+        place = links.pop(0)
+        for folder, subfolders, files in os.walk(place, onerror=refuse):
+            there = Path(folder).stat()
+            if (there.st_dev, there.st_ino) in visited:
+                subfolders[:] = []
+                continue
+            visited.add((there.st_dev, there.st_ino))
+            shown = sorted(name for name in subfolders if not name.startswith("."))
+            linked = [name for name in shown if Path(folder, name).is_symlink()]
+            links += [Path(folder, name) for name in linked]
+            subfolders[:] = [name for name in shown if name not in linked]
+            found += [
+                Path(folder, name)
+                for name in files
+                if not name.startswith(".") and Path(name).suffix.lower() in suffixes
+            ]
     if not found:
         raise DataError(f"{root} holds no images; formats are told by suffix, such as .png or .jpg.")
     return sorted(found, key=lambda path: path.relative_to(root).as_posix())

@@ -15,9 +15,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, brief
 from dissensus.inputs.chunks import Chunk, as_pixels
 from dissensus.inputs.image_file import read_image
+from dissensus.inputs.keys import check_keys
+from dissensus.inputs.packed_text import UNREADABLE, Bytes, opened
 from dissensus.inputs.tables import Table
 
 __all__ = ["JsonLines"]
@@ -31,7 +33,8 @@ class JsonLines:
 
     For a model of rows or images a line is ``{"values": …}`` with the numbers (D,), (H, W) or (H, W, C), or
     ``{"image": "…"}`` with the base64 text of a PNG, JPEG or other picture file; for a model of tables
-    (``columns`` given) it is a flat object of columns, where an absent one is missing. ``"id"``, or the
+    (``columns`` given) it is a flat object of columns. One that lacks a column cannot be used, for the key
+    may be misspelt, unless ``absent_as_missing`` says that absent ones count as missing. ``"id"``, or the
     table's ``id_column``, names the input; without one it is called by its number.
 
     From a pipe a chunk is whatever has arrived, so that nobody waits for lines yet to come.
@@ -45,6 +48,7 @@ class JsonLines:
         columns: Sequence[str] | None = None,
         id_column: str | None = None,
         resize: tuple[int, int] | None = None,
+        absent_as_missing: bool = False,
     ) -> None:
         self.source = source
         self.live = not isinstance(source, Path)
@@ -52,17 +56,20 @@ class JsonLines:
         self.columns = columns
         self.id_column = id_column or "id"
         self.resize = resize
+        self.absent_as_missing = absent_as_missing
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Arrays of ``shape``, or tables of ``columns``."""
         if not isinstance(self.source, Path):
             yield from self._numbered(_arrived(self.source, size), start, None)
             return
-        with self.source.open("rb") as stream:
-            yield from self._numbered(_in_runs(_lines(stream), size), start, stream)
+        try:
+            with opened(self.source) as found:
+                yield from self._numbered(_in_runs(_lines(found.content), size), start, found)
+        except UNREADABLE as error:
+            raise DataError(f"{self.source} cannot be read as JSON lines ({brief(error)})") from error
 
-    def _numbered(self, runs: Iterator[list[bytes]], start: int, stream: IO[bytes] | None) -> Iterator[Chunk]:
-        total = 0 if stream is None else self._size()
+    def _numbered(self, runs: Iterator[list[bytes]], start: int, found: Bytes | None) -> Iterator[Chunk]:
         done = 0
         for run in runs:
             numbers = range(done, done + len(run))
@@ -70,11 +77,7 @@ class JsonLines:
             if done <= start:
                 continue
             fresh = max(0, start - numbers.start)
-            share = stream.tell() / total if stream is not None else 0.0
-            yield self._chunk(run[fresh:], numbers[fresh:], share)
-
-    def _size(self) -> int:
-        return max(1, self.source.stat().st_size) if isinstance(self.source, Path) else 0
+            yield self._chunk(run[fresh:], numbers[fresh:], 0.0 if found is None else found.share)
 
     def _chunk(self, lines: list[bytes], numbers: Sequence[int], share: float) -> Chunk:
         names: list[str | int] = list(numbers)
@@ -85,6 +88,9 @@ class JsonLines:
             try:
                 record = _record(line)
                 names[position] = _id(record.get(self.id_column), names[position])
+                if self.columns is not None:
+                    known, optional = {self.id_column}, self.absent_as_missing
+                    check_keys(record, self.columns, ignored=known, absent_as_missing=optional)
             except DataError as error:
                 problems[position] = str(error)
             records.append(record)

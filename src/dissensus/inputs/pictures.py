@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from dissensus.errors import DataError
 from dissensus.inputs.complexity import code_length
+from dissensus.inputs.grey import IN_COLOUR, as_grey, coloured
 from dissensus.inputs.predicted_code import predicted_length
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.spectra import spectrum, spectrum_names
@@ -66,7 +67,7 @@ class PicturePreprocessor(Preprocessor):
         """Pictures (n, H, W, C) of uint8 or float32."""
         if isinstance(inputs, Table):
             raise DataError(
-                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+                "X is a table of named columns, and this detector was fitted on pictures: give it pictures"
             )
         height, width, channels = self.shape
         if axes(inputs) <= 2:
@@ -74,6 +75,10 @@ class PicturePreprocessor(Preprocessor):
                 f"X has shape {np.shape(inputs)}, and this detector takes images: "
                 f"give it (N, {height}, {width}, {channels})"
             )
+        if channels == 1 and np.shape(inputs)[3:] == (3,):
+            pictures = check_images(inputs, expected=(height, width, 3))
+            problems = {int(place): {"": f"it {IN_COLOUR}"} for place in np.flatnonzero(coloured(pictures))}
+            return Prepared(as_grey(pictures), problems)
         return Prepared(check_images(inputs, expected=(height, width, channels)))
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
@@ -127,5 +132,6 @@ class PicturePreprocessor(Preprocessor):
         return np.zeros((count, *self.shape), dtype=np.uint8)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """(H, W, C), or (H, W) of a grey one."""
-        return shape == self.shape or (self.shape[2:] == (1,) and shape == self.shape[:2])
+        """(H, W, C), or (H, W) or (H, W, 3) of a grey one."""
+        sides = self.shape[:2]
+        return shape == self.shape or (self.shape[2:] == (1,) and shape in (sides, (*sides, 3)))

@@ -13,6 +13,8 @@ from dissensus.errors import ArtifactError
 from dissensus.inputs.absurd_values import warn_of_absurd_values
 from dissensus.inputs.embedded import restore_embedded
 from dissensus.inputs.embedders import Embedder
+from dissensus.inputs.grey import grey_if_all_are
+from dissensus.inputs.identifiers import identifiers_in, warn_of_identifiers
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
@@ -31,20 +33,27 @@ def fit_preprocessor(
     *,
     resize: tuple[int, int] | None = None,
     random: np.random.Generator | None = None,
+    as_they_are: bool = False,
     stacklevel: int | None = 2,
 ) -> tuple[Preprocessor, NDArray[Any]]:
     """Learns from inputs that :func:`~dissensus.inputs.streams.training_inputs` gave; returns them as read.
 
     The columns' kinds are learnt from all of the inputs, their scales from the rows ``training`` alone.
     With ``random``, training rows are kept to measure distances to, or a random choice if there are many.
-    Absurd values among rows are warned of; ``stacklevel`` says whose call the warning is about, and None that
-    they were warned of before.
+    Pictures that are all grey have one channel from here on, unless they are to be read ``as_they_are``.
+    Columns that number the rows are left out. They are warned of, as are absurd values; ``stacklevel`` says
+    whose call the warning is about, and None that they were warned of before.
     """
     table: TableEncoder | None = None
     if isinstance(inputs, Table):
-        table = TableEncoder.fit(inputs)
+        identifiers = identifiers_in(inputs)
+        table = TableEncoder.fit(identifiers.left_out_of(inputs))
         rows: NDArray[Any] = table.transform(inputs)[0]
+        if stacklevel is not None:
+            warn_of_identifiers(identifiers, len(inputs), stacklevel=stacklevel + 1)
     elif inputs.ndim > 2:
+        if not as_they_are:
+            inputs = grey_if_all_are(inputs, stacklevel=None if stacklevel is None else stacklevel + 1)
         near = None if random is None else picture_surroundings(inputs[training], random)
         return PicturePreprocessor(tuple(inputs.shape[1:]), resize, near), inputs
     else:
@@ -77,22 +86,22 @@ def restore_preprocessor(
     """
     pictured = len(shape) == 3
     if pictured == bool({"mean", "scale"} & set(arrays)):
-        raise ArtifactError("its scales belong to another kind of input: save it anew")
+        raise ArtifactError("its scales belong to another kind of input: save the gate again")
     described = config["table"]
     encoded = described is not None and embed is None
     table = TableEncoder.from_config(described) if encoded else None
     if table is not None and (len(table.features),) != shape:
-        raise ArtifactError("its columns are not those of its networks: save it anew")
+        raise ArtifactError("its columns are not those of its networks: save the gate again")
     found: Preprocessor
     if pictured and embed is not None:
-        raise ArtifactError("its model reads pictures, and its embedder gives rows: save it anew")
+        raise ArtifactError("its model reads pictures, and its embedder gives rows: save the gate again")
     if pictured:
         kept = Surroundings.restore(arrays, columns=texture_size(shape), projected=None, pictured=True)
         found = PicturePreprocessor(shape, resize, kept)
     else:
         mean, scale = arrays["mean"], arrays["scale"]
         if not (_is_column(mean, shape) and _is_column(scale, shape) and (scale > 0).all()):
-            raise ArtifactError("its means or scales are not those of its columns: save it anew")
+            raise ArtifactError("its means or scales are not those of its columns: save the gate again")
         own_scale = Standardiser(mean, scale)
         if embed is None:
             kept = Surroundings.restore(arrays, columns=shape[0], projected=None)
@@ -105,7 +114,7 @@ def restore_preprocessor(
     if different:
         raise ArtifactError(
             f"its {' and '.join(different)} in config.json are not what its networks and arrays make of "
-            "inputs: save it anew"
+            "inputs: save the gate again"
         )
     return found
 

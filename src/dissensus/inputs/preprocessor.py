@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
+from dissensus.inputs.cell import Cell
+from dissensus.inputs.columns import Column
 
 __all__ = ["Prepared", "Preprocessor"]
 
@@ -112,6 +114,25 @@ class Preprocessor(ABC):
     def steps(self) -> list[dict[str, Any]]:
         """The steps from an input to the networks, in order, in words."""
 
+    @property
+    def table_columns(self) -> Sequence[tuple[Column, slice]]:
+        """The columns whose values a person can compare, each with its place among the numbers of a row."""
+        return ()
+
+    def cells(
+        self,
+        row: NDArray[Any],  # noqa: ARG002
+        nats: NDArray[np.float64],  # noqa: ARG002
+        expected: NDArray[Any],  # noqa: ARG002
+        nearest: NDArray[Any],  # noqa: ARG002
+        notes: Sequence[str],  # noqa: ARG002
+    ) -> tuple[Cell, ...]:
+        """Return a table's row (D,) in its own words, as :func:`~dissensus.inputs.cell.cells_of` does.
+
+        Nothing where inputs are no rows of a table.
+        """
+        return ()
+
     # ---- from a person to a model, and back
 
     @abstractmethod
@@ -136,6 +157,11 @@ class Preprocessor(ABC):
         return None
 
     # ---- what can be done without a model
+
+    @property
+    def wide(self) -> bool:
+        """Whether inputs are long rows or embeddings, which are compared in columns whitened together."""
+        return False
 
     @property
     def statistic_names(self) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
+from dissensus.inputs.cell import Cell, cells_of
+from dissensus.inputs.columns import Column, NumberColumn
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
 from dissensus.inputs.surroundings import Surroundings
@@ -57,6 +59,25 @@ class RowPreprocessor(Preprocessor):
     def columns(self) -> tuple[str, ...] | None:
         """The names of the D numbers that a table's row becomes."""
         return None if self.table is None else tuple(self.table.features)
+
+    @property
+    def table_columns(self) -> list[tuple[Column, slice]]:
+        """Those of the table; of rows without names, their numbers."""
+        if self.table is not None:
+            return self.table.parts
+        places = range(self.shape[0])
+        return [(NumberColumn(f"column {place}", 0.0, False), slice(place, place + 1)) for place in places]
+
+    def cells(
+        self,
+        row: NDArray[Any],
+        nats: NDArray[np.float64],
+        expected: NDArray[Any],
+        nearest: NDArray[Any],
+        notes: Sequence[str],
+    ) -> tuple[Cell, ...]:
+        """Return the row (D,) in the words of the table it is of, if it is of one."""
+        return () if self.table is None else cells_of(self.table, row, nats, expected, nearest, notes)
 
     def contract(self) -> dict[str, Any]:
         """Kind, shape, types and ranges."""
@@ -108,7 +129,8 @@ class RowPreprocessor(Preprocessor):
         columns = list(table.columns.values())
         if not all(isinstance(column, np.ndarray) for column in columns):
             raise DataError(
-                "X is a table of named columns, and this detector was fitted on none: give it arrays"
+                "X is a table of named columns, and this detector was fitted on an array without names: give "
+                f"it an array (N, {self.n_features})"
             )
         warnings.warn(
             "X has feature names, but this detector was fitted without feature names: its columns are taken "
@@ -130,6 +152,11 @@ class RowPreprocessor(Preprocessor):
     def clip(self) -> float | None:
         """Ten deviations, lest one absurd value runs away with a chain."""
         return LEARNT
+
+    @property
+    def wide(self) -> bool:
+        """Whether the training rows that are kept were whitened together."""
+        return self.surroundings is not None and self.surroundings.whitening is not None
 
     @property
     def statistic_names(self) -> tuple[str, ...]:

@@ -24,8 +24,8 @@ from dissensus.inputs.tables import TableFile, is_table
 __all__ = ["open_inputs"]
 
 _ACCEPTED = (
-    "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv, .parquet, .npy, "
-    ".npz, .idx, .gz, .mat or .bin file, or a dataset "
+    "an array, a tensor, a folder of images, an image, a pattern for images, a .csv, .tsv (or .gz of them), "
+    ".parquet, .xlsx, .npy, .npz, .idx, .idx.gz, .mat or .bin file, or a dataset "
     f"({', '.join(DATASET_NAMES)}, each with :train or :test)"
 )
 
@@ -72,6 +72,8 @@ def open_inputs(
 
 def _from_file(path: Path, name: str) -> NDArray[Any]:
     suffix = path.suffix.lower()
+    if ".jsonl" in (suffix, path.with_suffix("").suffix.lower()):
+        raise DataError(f"{name}: {path} holds JSON lines, which can be scored; fit on a table, such as .csv")
     if suffix in (".npy", ".npz"):
         return read_array(path)
     if suffix in (".idx", ".gz") or path.name.endswith("-ubyte"):
@@ -89,7 +91,10 @@ def _from_name(source: str | Path, name: str, progress: Progress | None) -> NDAr
         if split not in ("", "train", "test"):
             raise DataError(f"{name}: {dataset} has the splits train and test, not {split!r}.")
         return load_dataset(dataset, "test" if split == "test" else "train", progress=progress).images
-    raise DataError(f"{name}: there is no file, folder or dataset {str(source)!r}; accepted is {_ACCEPTED}.")
+    asked = str(source)
+    if os.sep in asked or Path(asked).suffix:  # meant for a path
+        raise DataError(f"{name}: there is no file or folder {asked!r}; check its name and where it lies.")
+    raise DataError(f"{name}: there is no file, folder or dataset {asked!r}; accepted is {_ACCEPTED}.")
 
 
 def _from_memory(source: Any, name: str) -> NDArray[Any]:

@@ -17,6 +17,7 @@ from dissensus.inputs.folders import ImageFolder, is_pattern
 from dissensus.inputs.frames import Frame, frame_of
 from dissensus.inputs.image_file import image_suffixes
 from dissensus.inputs.json_lines import JsonLines
+from dissensus.inputs.packed_text import kind_of_file
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.tables import Table, TableFile, TableStream, is_table
@@ -25,6 +26,7 @@ from dissensus.inputs.validation import axes, check_images, check_rows, refuse_n
 
 __all__ = ["Source", "in_memory", "is_picture_file", "open_source", "open_stream", "training_inputs"]
 
+JSON_LINES = (".jsonl", ".jsonl.gz")
 Source = ImageFolder | TableFile | TableStream | Frame | NDArray[Any]
 """What can be fitted on."""
 
@@ -47,7 +49,9 @@ def open_source(
     if isinstance(source, str | Path) and is_table(source) and resize is None:
         return TableFile(source, id_column=id_column, drop=drop)
     if id_column is not None or drop:
-        raise DataError(f"an id column and columns to drop are for tables in files, and {name} is none")
+        raise DataError(
+            f"id_column and drop are for tables in files, and {name} is no such file: leave them out"
+        )
     if isinstance(source, str | Path):
         return cast(Source, open_inputs(source, name=name, size=resize, on_error=on_error, progress=progress))
     if isinstance(source, TableStream | Frame):
@@ -88,12 +92,14 @@ def open_stream(
     id_column: str | None = None,
     resize: tuple[int, int] | None = None,
     progress: Progress | None = None,
+    absent_as_missing: bool = False,
 ) -> InputStream:
     """Open whatever stands for inputs as a stream that the preprocessor can read.
 
-    Besides all that a detector is fitted on, this is a ``.jsonl`` file and a binary file object that holds
-    JSON lines; a stream that is open already is returned as it is. ``id_column`` and ``resize`` are for
-    tables and pictures, ``progress`` is for downloads.
+    Besides all that a detector is fitted on, this is a ``.jsonl`` or ``.jsonl.gz`` file and a binary file
+    object that holds JSON lines; a stream that is open already is returned as it is. ``id_column`` and
+    ``resize`` are for tables and pictures, ``progress`` is for downloads. Of JSON lines, columns that an
+    object lacks are an error of that line, or count as missing if ``absent_as_missing`` says so.
     """
     if preprocessor.kind == "objects":
         if not in_memory(source):
@@ -110,17 +116,23 @@ def open_stream(
     if isinstance(source, InputStream):
         return source
     path = Path(source) if isinstance(source, str | Path) and os.path.isfile(source) else None  # noqa: PTH113
-    suffix = "" if path is None else path.suffix.lower()
+    suffix = "" if path is None else kind_of_file(path)
     size = resize or preprocessor.resize
-    if hasattr(source, "readline") or suffix == ".jsonl":
+    if hasattr(source, "readline") or suffix in JSON_LINES:
         return JsonLines(
             path or cast(IO[bytes], source),
             shape=preprocessor.shape,
             columns=preprocessor.feature_names,
             id_column=id_column or preprocessor.id_column,
             resize=size,
+            absent_as_missing=absent_as_missing,
         )
     if path is not None and is_table(path):
+        if preprocessor.kind == "images":
+            raise DataError(
+                f"{path} is a table, and this detector was fitted on pictures: give it a folder of pictures, "
+                "a picture, or an array of pixels such as .npy"
+            )
         return _table(path, preprocessor, id_column)
     if path is not None and suffix == ".npy" and resize is None:
         return ArrayStream(path)
@@ -191,6 +203,7 @@ def _table(path: Path, preprocessor: Preprocessor, id_column: str | None) -> Tab
 def _pictures(paths: Sequence[Path], root: Path, preprocessor: Preprocessor, **options: Any) -> PictureStream:
     if preprocessor.kind != "images":
         raise DataError(
-            f"X is pictures, and this detector takes rows: give it (N, {preprocessor.n_features})"
+            f"X is pictures, and this detector takes rows of {preprocessor.n_features} values: give it "
+            f"a table or an array (N, {preprocessor.n_features})"
         )
     return PictureStream(paths, root, shape=preprocessor.shape, **options)

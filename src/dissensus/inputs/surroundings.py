@@ -171,7 +171,9 @@ class Surroundings:
         names |= {"scales", "noise", "lengths"} if wide else {"log_weights", "means", "whiteners"}
         names |= {"mean", "directions"} if wide and projected is None else set()
         if set(own) != names or not _fit_together(own, columns, projected):
-            raise ArtifactError("the training rows that it keeps are not those of its inputs: save it anew")
+            raise ArtifactError(
+                "the training rows that it keeps are not those of its inputs: save the gate again"
+            )
         if not wide:
             parts = Gaussians(own["log_weights"], own["means"], own["whiteners"])
             return cls(own["rows"], own["spacing"], gaussians=parts)

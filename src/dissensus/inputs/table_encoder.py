@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -65,6 +66,16 @@ class TableEncoder:
         return [feature for column in self.columns for feature in column.features]
 
     @property
+    def parts(self) -> list[tuple[Column, slice]]:
+        """The table's own columns, each with its place among the D columns of numbers."""
+        found, start = [], 0
+        for column in self.columns:
+            end = start + len(column.features)
+            found.append((column, slice(start, end)))
+            start = end
+        return found
+
+    @property
     def names(self) -> tuple[str, ...]:
         """The names of the table's own columns."""
         return tuple(column.name for column in self.columns)
@@ -77,7 +88,10 @@ class TableEncoder:
         absent = [column.name for column in self.columns if column.name not in table.columns]
         if absent:
             lacking = f"column{'s'[: len(absent) != 1]} {', '.join(map(repr, absent))}"
-            raise DataError(f"the table lacks the {lacking} that the detector was fitted with")
+            others = [name for name in table.columns if name not in self.names]
+            alike = [name for name in others if get_close_matches(name, absent, 1, 0.75)]
+            told = f"; it has {', '.join(map(repr, alike))}: is that meant?" if alike else ""
+            raise DataError(f"the table lacks the {lacking} that the detector was fitted with{told}")
         remarks = Remarks()
         parts = [column.encode(table.columns[column.name], remarks) for column in self.columns]
         for row in table.problems:  # it has no cells
@@ -94,7 +108,9 @@ class TableEncoder:
         """The inverse of :meth:`to_config`; rules that no table could have led to are an ArtifactError."""
         found = cls(tuple(column_from_config(column) for column in config["columns"]), config["id_column"])
         if not found._is_sound():
-            raise ArtifactError("its table's columns are none: save it anew")
+            raise ArtifactError(
+                "the columns of its table are not what a fit could have learnt: save the gate again"
+            )
         return found
 
     def _is_sound(self) -> bool:

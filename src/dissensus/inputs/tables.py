@@ -1,4 +1,4 @@
-"""Tables of named columns in CSV and Parquet files, read as a whole or a run of rows at a time."""
+"""Tables of named columns in CSV, Parquet and Excel files, read as a whole or a run of rows at a time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,13 @@ from numpy.typing import NDArray
 
 from dissensus.errors import DataError
 from dissensus.inputs.chunks import Chunk
+from dissensus.inputs.packed_text import UNREADABLE, kind_of_file, opened
+from dissensus.inputs.unpacking import refuse_bomb
+from dissensus.inputs.workbook import workbook_rows
 
 __all__ = [
     "TABLE_SUFFIXES",
+    "UNNAMED",
     "Table",
     "TableFile",
     "TableStream",
@@ -26,7 +30,9 @@ __all__ = [
     "require_pyarrow",
 ]
 
-TABLE_SUFFIXES = (".csv", ".tsv", ".parquet")
+TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx")
+UNNAMED = "Unnamed: 0"
+"""How pandas calls a first column without a name, which is the index that a frame was saved with."""
 _DELIMITERS = ",;\t"
 _LONGEST_HEADER = 1 << 20
 
@@ -78,11 +84,13 @@ class TableStream:
 
 
 class TableFile:
-    """A ``.csv``, ``.tsv`` or ``.parquet`` file whose first line, or schema, names the columns.
+    """A ``.csv``, ``.tsv``, ``.parquet`` or ``.xlsx`` file whose first line, or schema, names the columns.
+
+    Text may be packed, as in ``.csv.gz``; of a workbook the first sheet is read (extra ``excel``).
 
     ``id_column`` names the rows and is no input; columns in ``drop`` are left out. The columns of text files
     are separated by whichever of comma, semicolon and tab the first line holds most of. Empty lines do not
-    count.
+    count. A first column without a name, as the index of a frame is saved, names the rows if no other does.
     """
 
     live = False
@@ -91,14 +99,17 @@ class TableFile:
         self.path = Path(path)
         self.id_column = id_column
         self.drop = tuple(drop)
-        self._parquet = self.path.suffix.lower() == ".parquet"
+        suffix = self.path.suffix.lower()
+        self._parquet, self._excel = suffix == ".parquet", suffix == ".xlsx"
         self._all = self._parquet_columns() if self._parquet else self._header()
+        if id_column is None and self._all[0] == UNNAMED and UNNAMED not in self.drop:
+            self.id_column = UNNAMED
         repeated = sorted({name for name in self._all if self._all.count(name) > 1})
         if repeated:
             raise DataError(f"{self.path} has two columns named {repeated[0]!r}: rename one")
         for name in (*self.drop, *([] if id_column is None else [id_column])):
             if name not in self._all:
-                raise DataError(f"{self.path} has no column {name!r}, only {', '.join(self._all)}")
+                raise DataError(f"{self.path} has no column {name!r}: it has {', '.join(self._all)}")
 
     def __len__(self) -> int:
         """How many rows there are; those of text files are counted anew each time."""
@@ -127,42 +138,74 @@ class TableFile:
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Tables of at most ``size`` rows, from row ``start`` on."""
+        if self._excel:
+            return self._excel_chunks(size, start)
         return self._parquet_chunks(size, start) if self._parquet else self._csv_chunks(size, start)
 
     def _header(self) -> list[str]:
+        header = self._workbook_header() if self._excel else self._text_header()
+        if header and not header[0] and len(header) > 1:
+            header[0] = UNNAMED
+        if not header:
+            raise DataError(f"{self.path} is empty: its first line must name the columns, and rows follow")
+        if not all(header):
+            raise DataError(
+                f"{self.path} must name every column in its first line, and leaves one without a name"
+            )
+        if all(is_number(name) for name in header):
+            raise DataError(
+                f"{self.path} holds numbers in its first line, which must name the columns: put a line of "
+                "names above"
+            )
+        return header
+
+    def _text_header(self) -> list[str]:
         try:
-            with self.path.open(encoding="utf-8-sig", newline="") as stream:
+            with opened(self.path) as found, TextIOWrapper(found.content, "utf-8-sig", newline="") as stream:
                 starts = iter(lambda: stream.readline(_LONGEST_HEADER), "")
                 first = next((start for start in starts if start.strip()), "")
                 self._delimiter = max(_DELIMITERS, key=first.count)
                 stream.seek(0)
                 lines = csv.reader(stream, delimiter=self._delimiter)
-                header = [name.strip() for name in next((line for line in lines if line), [])]
-        except (OSError, UnicodeDecodeError, csv.Error) as error:
-            raise DataError(f"{self.path} cannot be read as text in UTF-8 ({error})") from error
-        if not header or not all(header):
-            raise DataError(f"{self.path} must name every column in its first line, separated by commas")
-        if all(is_number(name) for name in header):
-            raise DataError(f"{self.path} holds numbers in its first line, which must name the columns")
-        return header
+                return [name.strip() for name in next((line for line in lines if line), [])]
+        except (*UNREADABLE, csv.Error) as error:
+            raise DataError(
+                f"{self.path} cannot be read as text in UTF-8 ({error}): save it as CSV in UTF-8"
+            ) from error
+
+    def _workbook_header(self) -> list[str]:
+        names = next(workbook_rows(self.path), [])
+        while names and names[-1] in (None, ""):  # cells beside the table that were only coloured
+            names.pop()
+        return ["" if name is None else str(name).strip() for name in names]
+
+    def _excel_chunks(self, size: int, start: int) -> Iterator[Chunk]:
+        width, total = len(self._all), 0
+        rows = islice(workbook_rows(self.path), 1 + start, None)
+        while run := list(islice(rows, size)):
+            # Rows of a sheet end where the last cell is; empty cells beyond the table are none of it.
+            even = [row[:width] + [None] * (width - len(row)) + _beyond(row, width) for row in run]
+            total = start + len(run)
+            yield self._of_lines(even, start, 0.0)
+            start = total
 
     def _csv_chunks(self, size: int, start: int) -> Iterator[Chunk]:
-        bytes_in_all = max(1, self.path.stat().st_size)
-        with self.path.open("rb") as file, TextIOWrapper(file, "utf-8-sig", newline="") as stream:
+        with opened(self.path) as found, TextIOWrapper(found.content, "utf-8-sig", newline="") as stream:
             lines = (row for row in csv.reader(stream, delimiter=self._delimiter) if row)
             try:
                 next(lines)
                 for _ in islice(lines, start):
                     pass
                 while rows := list(islice(lines, size)):
-                    yield self._of_lines(rows, start, file.tell() / bytes_in_all)
+                    refuse_bomb(self.path, found.content.tell())
+                    yield self._of_lines(rows, start, found.share)
                     start += len(rows)
-            except (csv.Error, UnicodeDecodeError, StopIteration) as error:
+            except (csv.Error, *UNREADABLE, StopIteration) as error:
                 raise DataError(
                     f"{self.path} cannot be read after row {start} ({error}): save it as CSV in UTF-8"
                 ) from error
 
-    def _of_lines(self, rows: list[list[str]], start: int, share: float) -> Chunk:
+    def _of_lines(self, rows: list[list[Any]], start: int, share: float) -> Chunk:
         width = len(self._all)
         problems = {
             position: f"it has {len(row)} fields and the first line names {width} columns"
@@ -211,6 +254,12 @@ class TableFile:
         return Chunk(names, table, min(share, 1.0), problems)
 
 
+def _beyond(row: list[Any], width: int) -> list[Any]:
+    """What stands in a sheet's row beside its table."""
+    rest = row[width:]
+    return rest if any(value not in (None, "") for value in rest) else []
+
+
 def is_number(text: str) -> bool:
     """Whether a person would call it a number.
 
@@ -239,6 +288,6 @@ def _id(value: Any) -> str | int:
 
 def is_table(source: object) -> bool:
     """Whether it is a path to a file that holds a table."""
-    if not isinstance(source, str | Path) or Path(source).suffix.lower() not in TABLE_SUFFIXES:
+    if not isinstance(source, str | Path) or kind_of_file(source) not in TABLE_SUFFIXES:
         return False
     return os.path.isfile(source)  # noqa: PTH113 unlike Path's own, False for names that no file could have

@@ -81,7 +81,9 @@ def as_things(source: Any) -> NDArray[Any] | None:
     else:
         return None
     if any(thing is None for thing in things):
-        raise DataError(f"X holds None first in place {[thing is None for thing in things].index(True)}")
+        raise DataError(
+            f"X holds None, first at {[thing is None for thing in things].index(True)}: leave it out"
+        )
     found = np.empty(len(things), dtype=object)
     for place, thing in enumerate(things):  # at once, lists of equal lengths would become another axis
         found[place] = thing

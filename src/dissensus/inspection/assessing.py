@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -15,13 +16,16 @@ from numpy.typing import NDArray
 
 from dissensus.decisions import DriftMonitor
 from dissensus.detector import Detector, OnProgress
+from dissensus.detector.asking import Decisions
 from dissensus.detector.describing import about_left_out, about_model, about_sampler
 from dissensus.detector.inputs import prepared
 from dissensus.detector.posterior import posterior_in_words
 from dissensus.errors import DataError, SettingsError
 from dissensus.explain import Explanation
 from dissensus.inputs import Chunk, ImageFolder, Prepared, open_stream
-from dissensus.inspection.assessment import LEVEL, Assessment, Case
+from dissensus.inspection.assessment import LEVEL, Assessment, Case, Flagged
+from dissensus.inspection.column_shifts import RowSample, column_shifts
+from dissensus.seeding import stream_seed
 
 __all__ = ["assess"]
 
@@ -33,6 +37,7 @@ def assess(
     data: Any,
     *,
     source: str | None = None,
+    gate_name: str = "a gate",
     shown: int = 6,
     limit: int | None = None,
     on_error: Literal["raise", "skip"] = "raise",
@@ -40,9 +45,9 @@ def assess(
 ) -> Assessment:
     """Asks the gate about every input of ``data``: whatever it can score, or a stream already open.
 
-    ``source`` is what they are called, ``shown`` how many of the most unusual and of the most typical are
-    explained, ``limit`` how many are looked at, from the first. ``on_error="skip"`` goes on after inputs that
-    cannot be used.
+    ``source`` is what they are called and ``gate_name`` what the gate is. ``shown`` of the most unusual and
+    as many of the most typical are explained; only the first ``limit`` are looked at. ``on_error="skip"``
+    goes on after inputs that cannot be used.
     """
     if shown < 0 or (limit is not None and limit < 1):
         raise SettingsError(f"shown={shown} must be at least 0, and limit={limit} at least 1 or None")
@@ -50,12 +55,17 @@ def assess(
     monitor = DriftMonitor(gate.calibration_scores_, false_alarm_probability=LEVEL)
     columns: list[tuple[NDArray[Any], ...]] = []
     unreadable: list[tuple[str | int, str]] = []
+    flags: list[Flagged] = []
+    sample = RowSample(stream_seed(gate.seed_, "columns"))
     scored = 0
     for chunk in _chunks(gate, data, limit):
         names, inputs = _usable(gate, chunk, on_error, unreadable)
         if names:
             decisions = gate.decide(inputs)
             columns.append((*decisions, monitor.update(decisions.score)))
+            flags += _flagged(decisions, scored, names, inputs)
+            if gate.preprocessor_.table_columns:
+                sample.add(inputs.array)
             for extremes in (unusual, typical):
                 extremes.add(decisions.score, scored, names, inputs)
             scored += len(names)
@@ -79,7 +89,25 @@ def assess(
         gate.noise_floor_,
         drift,
         monitor.alarm_at,
+        tuple(flags),
+        column_shifts(gate.preprocessor_.table_columns, gate.examples_.inputs, sample.rows),
+        len(gate.examples_.inputs),
+        _text(gate_name),
+        datetime.now(UTC),
     )
+
+
+def _flagged(decisions: Decisions, start: int, names: list[Any], inputs: Prepared) -> list[Flagged]:
+    return [
+        Flagged(
+            names[place],
+            start + place,
+            float(decisions.score[place]),
+            float(decisions.p_value[place]),
+            tuple(inputs.notes.get(place, ())),
+        )
+        for place in np.flatnonzero(decisions.flagged).tolist()
+    ]
 
 
 class _Extremes:

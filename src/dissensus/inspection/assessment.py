@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,10 +16,12 @@ from scipy.stats import betabinom
 from dissensus.decisions import Exchangeability, allowed_alarms, chance_of_alarms, check_exchangeable
 from dissensus.errors import SettingsError
 from dissensus.explain import Explanation
+from dissensus.inspection.column_shifts import ColumnShift
 
-__all__ = ["LEVEL", "Assessment", "Case"]
+__all__ = ["LEVEL", "Assessment", "Case", "Flagged"]
 
 LEVEL = 0.01
+LEAST_FOR_DRIFT = 20  # inputs
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
@@ -31,6 +34,17 @@ class Case:
     position: int
     """Among the inputs that could be read, from 0."""
     explanation: Explanation
+
+
+class Flagged(NamedTuple):
+    """One flagged input."""
+
+    name: str | int
+    position: int
+    score: float
+    p_value: float
+    notes: tuple[str, ...]
+    """What no training input had."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,16 @@ class Assessment:
     """(N,): the evidence that the stream has changed, as the logarithm of a martingale's capital."""
     drift_alarm: int | None
     """The position at which that evidence was enough, which happens to 1 in 100 streams without drift."""
+    flagged_inputs: tuple[Flagged, ...] = ()
+    """Every input that was flagged, in their order."""
+    columns: tuple[ColumnShift, ...] = ()
+    """Of rows, how each column differs from training rows; none where there is nothing to compare with."""
+    training_rows: int = 0
+    """How many training rows they were compared with."""
+    gate: str = "a gate"
+    """What the gate is called: the folder it was loaded from."""
+    made: datetime | None = None
+    """When the gate was asked."""
 
     def __len__(self) -> int:
         return len(self.scores)
@@ -104,6 +128,11 @@ class Assessment:
         """Whether the inputs as a whole score like the calibration inputs."""
         return check_exchangeable(self.calibration_scores, self.scores, self.false_alarm_rate, level=LEVEL)
 
+    @property
+    def is_ordered(self) -> bool:
+        """Whether there are enough inputs to tell from their order that they drift."""
+        return len(self) >= LEAST_FOR_DRIFT
+
     def passed(self, level: float = LEVEL) -> bool:
         """Whether the share flagged is compatible with the false-alarm rate: :attr:`chance` ≥ ``level``.
 
@@ -135,10 +164,24 @@ class Assessment:
                     ("calibration_score", self.calibration_scores),
                 )
             },
+            "gate": self.gate,
+            "made": None if self.made is None else self.made.isoformat(timespec="seconds"),
+            "flagged_inputs": [
+                {
+                    "input": found.name,
+                    "position": found.position,
+                    "score": _number(found.score),
+                    "p_value": found.p_value,
+                    "notes": list(found.notes),
+                }
+                for found in self.flagged_inputs
+            ],
+            "columns": [shift.to_dict() for shift in self.columns],
+            "training_rows": self.training_rows,
             "most_unusual": [_case(case) for case in self.unusual],
             "most_typical": [_case(case) for case in self.typical],
             "drift": {
-                "alarm_at": self.drift_alarm,
+                "alarm_at": self.drift_alarm if self.is_ordered else None,
                 "largest_log10_evidence": float(self.drift.max() / math.log(10)),
             },
             "noise_floor": self.noise_floor,

@@ -30,8 +30,8 @@ def check_model(model: object) -> None:
         check_described(model)
     else:
         raise SettingsError(
-            f"model={model!r} is none: choose one of {', '.join((AUTO, *MODELS))}, or pass an object or a "
-            "class that inherits from dissensus.models.GenerativeModel"
+            f"model={model!r} is no model: choose one of {', '.join((AUTO, *MODELS))}, or pass an object or "
+            "a class that inherits from dissensus.models.GenerativeModel"
         )
 
 

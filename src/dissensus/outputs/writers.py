@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
 
 from dissensus.destination import Destination
+from dissensus.errors import SettingsError
 from dissensus.inputs.tables import require_pyarrow
 from dissensus.outputs.rows import Row
 
@@ -42,12 +43,17 @@ class RowWriter(Protocol):
 
 
 def format_of(path: Path) -> Format:
-    """The format that a file's name asks for; CSV where it asks for none.
+    """The format that a file's name asks for; CSV where it asks for none, and what nobody writes is refused.
 
-    >>> format_of(Path("rows.jsonl"))
-    'jsonl'
+    >>> format_of(Path("rows.jsonl")), format_of(Path("rows"))
+    ('jsonl', 'csv')
     """
     suffix = path.suffix.lower().removeprefix(".")
+    if suffix and suffix not in FORMATS:
+        raise SettingsError(
+            f"{path} ends with .{suffix}, which is no format that rows are written in: name it .csv, .jsonl "
+            "or .parquet, or say which by --format"
+        )
     return next((format for format in FORMATS if format == suffix), "csv")
 
 

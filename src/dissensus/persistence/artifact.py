@@ -83,7 +83,10 @@ def claim_folder(folder: str | Path, *, patience: float = 0.0) -> Claim:
 
     The lock stands beside the folder, which is replaced as a whole.
     """
-    Path(os.path.realpath(folder)).parent.mkdir(parents=True, exist_ok=True)
+    try:
+        Path(os.path.realpath(folder)).parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(folder, error) from error
     return Claim(folder, patience=patience)
 
 

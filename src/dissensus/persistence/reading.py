@@ -63,7 +63,7 @@ def _read_files(folder: Path, config: Mapping[str, Any]) -> Artifact:
         draws = unpack_draws(tensors, diagnostics)
     except Exception as error:  # a file may hold anything, whatever its digest says
         raise ArtifactError(
-            f"{folder} does not hold a whole detector ({brief(error)}): save it anew"
+            f"{folder} does not hold a whole detector ({brief(error)}): save the gate again"
         ) from error
     return Artifact(config["detector"], draws, calibration)
 
@@ -75,27 +75,27 @@ def _read_config(folder: Path) -> dict[str, Any]:
     try:
         config = read_json(path, CONFIG_LIMITS)
     except (OSError, ValueError, RecursionError) as error:
-        raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the detector anew") from error
+        raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the gate again") from error
     if not isinstance(config, dict) or config.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not the configuration of a dissensus detector")
     _check_version(folder, config.get("format_version"))
     if config.pop("digest", None) != meaning_of(config):
-        raise ArtifactError(f"{path} was altered (its digest differs): save the detector anew")
+        raise ArtifactError(f"{path} was altered (its digest differs): save the gate again")
     if set(config) != PARTS:
         wrong = str(min(set(config) ^ PARTS))[:99]
-        raise ArtifactError(f"{path} lacks a part, or has one that no detector has ({wrong!r}): save it anew")
+        raise ArtifactError(
+            f"{path} lacks a part, or has one that no detector has ({wrong!r}): save the gate again"
+        )
     files, detector = config["files"], config["detector"]
     if not isinstance(files, dict) or set(files) != set(OTHERS) or not isinstance(detector, dict):
-        raise ArtifactError(
-            f"{path} lacks a part, or names a file that no detector has: save the detector anew"
-        )
+        raise ArtifactError(f"{path} lacks a part, or names a file that no detector has: save the gate again")
     return config
 
 
 def _check_version(folder: Path, version: object) -> None:
     if type(version) is not int or version < 1:
         raise ArtifactError(
-            f"{folder / CONFIG} was altered (its format_version is no whole number): save it anew"
+            f"{folder / CONFIG} was altered (its format_version is no whole number): save the gate again"
         )
     if version < FORMAT_VERSION:
         raise ArtifactError(
@@ -112,7 +112,7 @@ def _check_version(folder: Path, version: object) -> None:
 def _check_file(path: Path, digest: object) -> None:
     """Refuses a file that is not there, too large to be parsed, or other than when it was saved."""
     if not path.is_file():
-        raise ArtifactError(f"{path} is missing: save the detector anew")
+        raise ArtifactError(f"{path} is missing: save the gate again")
     try:
         if path.name == DIAGNOSTICS:
             check_size(path.stat().st_size, DIAGNOSTICS_LIMITS)
@@ -120,8 +120,6 @@ def _check_file(path: Path, digest: object) -> None:
             check_header(path)
         same = digest_of(path) == digest
     except (OSError, ValueError) as error:
-        raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the detector anew") from error
+        raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the gate again") from error
     if not same:
-        raise ArtifactError(
-            f"{path} is truncated or was altered (its digest differs): save the detector anew"
-        )
+        raise ArtifactError(f"{path} is truncated or was altered (its digest differs): save the gate again")

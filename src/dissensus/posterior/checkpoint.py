@@ -18,7 +18,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from dissensus.atomic import atomic_path
-from dissensus.errors import CheckpointError, not_written
+from dissensus.errors import FULL, CheckpointError, not_written
 from dissensus.lock import Claim
 
 __all__ = ["Checkpoint", "claimed_checkpoint", "fingerprint"]
@@ -61,6 +61,8 @@ def _claim(folder: Path) -> Claim:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
+        if error.errno in FULL:
+            raise not_written(f"the checkpoint folder {folder}", error) from error
         raise CheckpointError(f"the checkpoint folder {folder} cannot be made: {error.strerror}") from error
     return Claim(folder, inside=True)
 

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Card", "case_cards", "full_glow"]
 
 COLUMNS_SHOWN = 6  # of a table's row, those with the largest disagreement
-STATISTICS_SHOWN = 8
 RANGE = "{:.4g} – {:.4g}"
 
 
@@ -69,9 +68,11 @@ class Card(NamedTuple):
     columns: list[Column]
     """None for a picture."""
     more_columns: int
+    expected: bool
+    """Whether any draw says what it expects in a column: flows do not."""
+    numbers: str
+    """The score and what carries it, for those who ask."""
     standings: list[Standing]
-    folded: list[Standing]
-    """The statistics that are seen only by those who ask."""
 
 
 def full_glow(cases: Sequence[Case]) -> float:
@@ -95,9 +96,10 @@ def _card(case: Case, glow: float) -> Card:
         sentences=case_sentences(case),
         pictures=_pictures(case, glow) if e.pictured else [],
         columns=columns,
-        more_columns=0 if e.pictured else len(e.input) - len(columns),
-        standings=standings[:STATISTICS_SHOWN],
-        folded=standings[STATISTICS_SHOWN:],
+        more_columns=0 if e.pictured else len(e.cells or e.input) - len(columns),
+        expected=len(e.reconstructions) > 0,
+        numbers=_numbers(e),
+        standings=standings,
     )
 
 
@@ -124,6 +126,11 @@ def _pictures(case: Case, glow: float) -> list[Pictures]:
 def _columns(e: Explanation) -> list[Column]:
     """The columns about which the draws disagree most, with what they and the nearest inputs say instead."""
     whole = max(float(e.disagreement.max()), 1e-12)
+    if e.cells:
+        return [
+            Column(c.column, c.value, f"{c.nats:.2g}", _bar(100 * c.nats / whole), c.expected, c.nearest)
+            for c in e.cells[:COLUMNS_SHOWN]
+        ]
     found = []
     for place in e.ranking[:COLUMNS_SHOWN].tolist():
         nats = float(e.disagreement[place])
@@ -138,6 +145,14 @@ def _columns(e: Explanation) -> list[Column]:
             )
         )
     return found
+
+
+def _numbers(e: Explanation) -> str:
+    """The decision in numbers, and −log p of what carries it."""
+    score, p_value, _ = e.decision
+    told = "; ".join(f"{name} {nats:.1f}" for name, nats in list(e.surprises.items())[:COLUMNS_SHOWN])
+    carried = f" Surprise in nats, −log p of each statistic by itself: {told}." if told else ""
+    return f"Score {score:.4g}, p-value {p_value:.2g}.{carried}"
 
 
 def _range(values: NDArray[Any]) -> str:

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from dissensus.inspection import Assessment
 
-__all__ = ["LEAST_FOR_DRIFT", "drift_figures", "p_value_figure", "score_figure", "svg"]
+__all__ = ["drift_figures", "p_value_figure", "score_figure", "svg"]
 
-LEAST_FOR_DRIFT = 20  # inputs
+LEAST_WINDOW = 20  # inputs
 POINTS = 400  # of a line
 # Matplotlib draws with colours that nothing else uses; each is then replaced by the page's variable.
 COLOURS = {
@@ -108,9 +108,9 @@ def p_value_figure(a: Assessment) -> str:
 
 def drift_figures(a: Assessment) -> list[str]:
     """The rolling share flagged and the evidence of drift, in the order of the inputs; none for a few."""
-    if len(a) < LEAST_FOR_DRIFT:
+    if not a.is_ordered:
         return []
-    window = min(len(a), max(LEAST_FOR_DRIFT, len(a) // 20))
+    window = min(len(a), max(LEAST_WINDOW, len(a) // 20))
     running = np.concatenate([[0], np.cumsum(a.flagged)])
     rolling = (running[window:] - running[:-window]) / window
     ends = np.arange(window, len(a) + 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from dissensus.destination import Destination, write_output
 from dissensus.report.document import document
 from dissensus.report.gate_cases import case_cards, full_glow
 from dissensus.report.gate_figures import drift_figures, p_value_figure, score_figure
+from dissensus.report.gate_lists import flagged_listing, moved_columns
 from dissensus.report.gate_summary import gate_summary, label, share
 from dissensus.report.health import describe_health
 from dissensus.report.model_words import model_in_words
@@ -48,14 +50,22 @@ def gate_record(assessment: Assessment) -> dict[str, Any]:
     }
 
 
-def gate_page(assessment: Assessment) -> str:
-    """The report as one HTML file without scripts, for screens of any width and for paper."""
+def gate_page(assessment: Assessment, *, record: str | None = None) -> str:
+    """The report as one HTML file without scripts, for screens of any width and for paper.
+
+    ``record`` is the name of the record beside it, if there is one: it lists what the page leaves out.
+    """
     a = assessment
     glow = full_glow((*a.unusual, *a.typical))
     return document(
         "gate",
         source=a.source,
+        gate=a.gate,
+        made="" if a.made is None else f"{a.made.astimezone(UTC):%-d %B %Y, %H:%M} UTC",
         passed=a.passed(),
+        flagged=flagged_listing(a, record),
+        columns=moved_columns(a),
+        training_rows=f"{a.training_rows:,}",
         summary=gate_summary(a),
         distributions=[score_figure(a), p_value_figure(a)],
         calibration=f"{len(a.calibration_scores):,}",
@@ -78,12 +88,18 @@ def write_gate_report(
     page: str | Path | Destination, assessment: Assessment, *, record: str | Path | Destination | None = None
 ) -> None:
     """Writes the page, and the record as JSON if it is named, each whole or not at all."""
-    files = [(page, gate_page(assessment))]
+    beside = None if record is None else _name_of(record)
+    files = [(page, gate_page(assessment, record=beside))]
     if record is not None:
         files.append((record, json.dumps(gate_record(assessment), indent=1, ensure_ascii=False) + "\n"))
     for output, text in files:
         # A file's name may hold bytes that are no text; JSON has them as escapes, and the page has none left.
         write_output(output, text.encode("utf-8", "backslashreplace"))
+
+
+def _name_of(output: str | Path | Destination) -> str:
+    """How a file beside the page is called."""
+    return Path(output.name if isinstance(output, Destination) else output).name
 
 
 def _health(a: Assessment) -> list[str]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dissensus.inputs import SPECTRUM, SURROUNDINGS
-from dissensus.scores import SCORES, score
+from dissensus.unusual import MEANINGS, carried, decided
 
 if TYPE_CHECKING:
     from dissensus.explain import Standing
@@ -15,22 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
 
 EXTREME = 95.0  # a percentile worth a remark
-UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
-NAMED = 3  # parts of a score that a sentence names
-MEANINGS = {
-    **{name: score(name).description for name in SCORES},
-    "corrected-ll": "how far the draws fall short of a perfect model",
-    "latent-norm": "how far from the centre it is encoded",
-    "latent-scale": "how uncertain its encoding is",
-    "latent-spread": "how far the draws’ encodings of it lie apart",
-    "reconstruction": "how far the draws’ reconstructions are from it",
-    "reconstruction-spread": "how far the draws’ reconstructions lie apart",
-    "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
-    "code-length": "how many bits a lossless coder needs for it",
-    "predicted-length": "how badly each of its pixels is foretold by those next to it",
-    **SPECTRUM,
-    **SURROUNDINGS,
-}
+NAMED = 3  # columns that a sentence names
+LEAST_FOR_DRIFT = 20  # inputs, as an assessment has it
 
 
 def gate_summary(assessment: Assessment) -> list[str]:
@@ -40,6 +25,7 @@ def gate_summary(assessment: Assessment) -> list[str]:
         assessment.exchangeability.sentence,
         *_strangest(assessment),
         *_drift(assessment),
+        *_columns(assessment),
         *_unreadable(assessment),
         *_impossible(assessment),
     ]
@@ -47,11 +33,13 @@ def gate_summary(assessment: Assessment) -> list[str]:
 
 def case_sentences(case: Case) -> list[str]:
     """What there is to say about one input besides its pictures."""
-    score, p_value, flagged = case.explanation.decision
+    e = case.explanation
+    _, p_value, flagged = e.decision
+    percentiles = {name: standing.percentile for name, standing in e.statistics.items()}
     return [
-        f"{'Flagged' if flagged else 'Not flagged'}: score {score:.3g}, p-value {p_value:.2g}.",
-        *(f"No training input had this: {note}." for note in case.explanation.notes),
-        *(_carried(case.explanation.surprises) or _remark(case.explanation.statistics)),
+        decided(p_value, flagged=flagged),
+        *(f"No training input had this: {note}." for note in e.notes),
+        *(carried(e.surprises, percentiles, flagged=flagged) or _remark(e.statistics)),
     ]
 
 
@@ -94,12 +82,25 @@ def _strangest(a: Assessment) -> list[str]:
 
 
 def _drift(a: Assessment) -> list[str]:
+    if not a.is_ordered:
+        return [f"Too few inputs to look for drift: it takes {LEAST_FOR_DRIFT}."]
     if a.drift_alarm is None:
-        return ["The order of the inputs shows no drift."] if len(a) > 1 else []
+        return ["In the order they come, the inputs show no drift."]
     return [
-        f"The inputs change along the way: by input {a.drift_alarm + 1:,} of {len(a):,} the evidence of "
-        "drift is stronger than in 99 of 100 streams without any."
+        f"Drift: by input {a.drift_alarm + 1:,} of {len(a):,} it is clear that the inputs no longer score as "
+        "those did that the gate was calibrated on; of streams that do, 1 in 100 looks so."
     ]
+
+
+def _columns(a: Assessment) -> list[str]:
+    moved = [shift for shift in a.columns if shift.moved]
+    if not a.columns:
+        return []
+    if not moved:
+        return [f"No column has moved, of {len(a.columns)}."]
+    named = "; ".join(f"{shift.column}: {shift.before} → {shift.now}" for shift in moved[:NAMED])
+    more = f"; and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+    return [f"{len(moved)} of {len(a.columns)} columns have moved since training: {named}{more}."]
 
 
 def _unreadable(a: Assessment) -> list[str]:
@@ -120,18 +121,6 @@ def _impossible(a: Assessment) -> list[str]:
         f"Nothing can be flagged: {len(a.calibration_scores)} calibration inputs are too few for a "
         f"false-alarm rate of {share(a.false_alarm_rate)}."
     ]
-
-
-def _carried(surprises: Mapping[str, float]) -> list[str]:
-    """What carries a score that is made of parts, in words; nothing where it has none."""
-    if not surprises:
-        return []
-    largest = sorted(surprises, key=lambda name: -surprises[name])
-    found = [name for name in largest if surprises[name] >= UNUSUAL][:NAMED]
-    if not found:
-        return ["No statistic is unusual by itself: the score is that of all together."]
-    named = ", ".join(f"{name} ({MEANINGS.get(name, name)}), {surprises[name]:.1f} nats" for name in found)
-    return [f"Unusual by itself: {named}."]
 
 
 def _remark(statistics: Mapping[str, Standing]) -> list[str]:

@@ -26,9 +26,10 @@ class Fused(Score):
     ones: each inlier by a score fitted on the other nine tenths.
 
     Without ``statistics``, what is fused is settled when it is known which there are, and how many inliers to
-    learn from. Where training rows are kept, it is the sum of :attr:`SURROUNDED`. Else, of :attr:`FEW` and
-    more, it is the density of :attr:`PARTS` and of all that the inputs tell without a model; of fewer, the
-    sum of :attr:`FEW_LEADING` and of the latter.
+    learn from. Where training rows are kept, it is the sum of :attr:`SURROUNDED`, or of long rows and
+    embeddings that of :attr:`SURROUNDED_WIDE`. Else, of :attr:`FEW` and more, it is the density of
+    :attr:`PARTS` and of all that the inputs tell without a model; of fewer, the sum of :attr:`FEW_LEADING`
+    and of the latter.
 
     >>> rng = np.random.default_rng(0)
     >>> inliers = Measured(rng.normal(size=(4, 500)), {"length": rng.normal(size=500)})
@@ -62,8 +63,10 @@ class Fused(Score):
 
     # Where training rows are kept (of tables and embeddings), whatever the number of inliers: each counts on
     # its high side alone, and nothing is learnt but its own distribution, which a few dozen inliers show.
-    # A first choice: `python -m benchmarks tables --select` is what is to make it.
+    # Of long rows and embeddings the likelihood makes the sum worse, of others it makes it better: chosen by
+    # random halves of 40 tables and sets of embeddings (`python -m benchmarks tables --select`).
     SURROUNDED = ("nearest", "isolation", "gaussians", "mean-ll")
+    SURROUNDED_WIDE = ("nearest", "isolation", "gaussians")
 
     def __init__(
         self,
@@ -76,7 +79,7 @@ class Fused(Score):
         unusable = [name for name in names if not isinstance(name, str) or name == self.name]
         if unusable or isinstance(statistics, str):
             wrong = str(statistics if isinstance(statistics, str) else unusable[0])[:99]
-            raise SettingsError(f"statistics must be names of scores or statistics, and {wrong!r} is none")
+            raise SettingsError(f"statistics must be names of scores or statistics, and {wrong!r} is not one")
         if not set(leading) <= set(names):
             raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(names)}")
         self.statistics = None if statistics is None else names
@@ -122,7 +125,7 @@ class Fused(Score):
             return tuple(name for name in names if name in (*SCORES, *available.names))
 
         if self.SURROUNDED[0] in available.of_inputs:
-            names = there(self.SURROUNDED)
+            names = there(self.SURROUNDED_WIDE if available.wide else self.SURROUNDED)
             return Fused(names, depth=SUM, leading=names)
         if inliers >= self.FEW:
             names = (*there(self.PARTS), *available.of_inputs)

@@ -24,6 +24,8 @@ class Available(NamedTuple):
     """What the drawn models tell beside the likelihood."""
     of_inputs: tuple[str, ...] = ()
     """What the inputs tell without any model."""
+    wide: bool = False
+    """Whether inputs are long rows or embeddings, which are measured in whitened columns."""
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.errors import DataError
 from dissensus.inputs import Table
+from dissensus.inputs.keys import check_keys
 from dissensus.serve.refusals import Refusal, clear
 from dissensus.serve.requests import RowsRequest
 
@@ -73,7 +75,7 @@ def _number(value: Any) -> float:
 
 
 def _table(served: Served, rows: list[Any], names: Sequence[str]) -> Rows:
-    """By name, as in a file: unknown columns are ignored, absent ones are missing."""
+    """By name, as in a file: unknown columns are ignored, absent ones are a problem of their row."""
     problems, records = {}, []
     for number, row in enumerate(rows):
         record: dict[str, Any] = {}
@@ -81,6 +83,10 @@ def _table(served: Served, rows: list[Any], names: Sequence[str]) -> Rows:
             record = dict(zip(names, row, strict=True))
         elif isinstance(row, dict):
             record = row
+            try:
+                check_keys(row, names)
+            except DataError as error:
+                problems[number] = str(error)
         else:
             problems[number] = f"a row must be an object of columns, or a list of {len(names)} values"
         if any(isinstance(record.get(name), dict | list) for name in names):

@@ -32,7 +32,8 @@ def recorded(tmp_path):
             for seed in seeds:
                 name = f"{'set' if columns < 500 else 'embedding'}-{number}"
                 seconds = {} if area is None else {"all": 2.0, "fit": 1.5, "score": 0.5}
-                made = Record(name, seed, {"detector": 1}, [row], seconds, about or {}, environment={})
+                own = about(number) if callable(about) else about or {}
+                made = Record(name, seed, {"detector": 1}, [row], seconds, own, environment={})
                 records.add(detector, made)
         return records
 

@@ -12,8 +12,9 @@ from benchmarks.tables.detectors import BASE, DETECTORS, OURS, TITLES, find_dete
 from benchmarks.tables.others import PyOD
 from benchmarks.tables.ours import Ours
 from benchmarks.tables.simple import Simple
-from dissensus.errors import SettingsError
+from dissensus.errors import CalibrationWarning, SettingsError
 from dissensus.evaluation import auroc
+from dissensus.scores import Fused
 
 SIMPLE = [name for name, detector in DETECTORS.items() if isinstance(detector, Simple)]
 
@@ -67,10 +68,30 @@ def test_ours_calibrate_themselves(rows):
     )
 
 
+@pytest.mark.parametrize("columns", [3, 70])
+def test_sums_are_those_that_the_score_is(columns):
+    """Of narrow rows the score adds up all four; of wide ones all but the likelihood."""
+    random = np.random.default_rng(1)
+    normal = random.normal(size=(240, columns))
+    strange = random.normal(size=(40, columns)) * 1.2 + 0.2
+    ours = Ours("Detector", {"epochs": 2, "chains": 2, "examples": 0})
+    fitted = ours.fit(normal[:160], seed=2)
+    described = fitted.describe(normal[160:], strange)
+    sums = described["sums"]
+    assert set(sums) == {"all", "nearest", "isolation", "gaussians", "mean-ll"}
+    assert sums["all" if columns == 3 else "mean-ll"] == described["statistics"]["fused"]
+    with pytest.warns(CalibrationWarning):
+        trimmed = ours.fit(normal[:160], seed=2, contamination=0.1)
+    assert trimmed.describe(normal[160:], strange)["sums"] == {}
+
+
 def test_settings_of_ours_follow_the_defaults():
     settings = Ours("BayesianVAE", {"widths": (8,), "posterior": dissensus.SGHMC()}).settings()
     assert json.dumps(settings)
     assert (settings["class"], settings["draws"], settings["widths"]) == ("BayesianVAE", 20, [8])
+    # What `fused` adds up of rows is a setting, too: with another sum a record is of another detector.
+    assert settings["fused"] == {"rows": list(Fused.SURROUNDED), "wide": list(Fused.SURROUNDED_WIDE)}
+    assert "fused" not in Ours("BayesianVAE", {"statistic": "kl"}).settings()
     assert not {"device", "random_state"} & set(settings)
     assert set(OURS) < set(DETECTORS)
     assert Ours("NoSuch").lacking() == "dissensus.NoSuch is left out: there is none"

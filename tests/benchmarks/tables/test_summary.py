@@ -12,7 +12,7 @@ from benchmarks.tables.candidates import candidate_detectors
 from benchmarks.tables.detectors import DETECTORS
 from benchmarks.tables.figure import draw_ranks
 from benchmarks.tables.model import alone, contributions
-from benchmarks.tables.selection import choose_by_halves, selection_grids
+from benchmarks.tables.selection import choose_by_halves, choose_sum, selection_grids, sum_grids
 from benchmarks.tables.summary import bootstrap, differences, incomplete, lines, mixed, rank_means, read_sets
 from benchmarks.tables.table import contribution_lines, table_grids, table_note
 from dissensus.errors import SettingsError
@@ -85,8 +85,8 @@ def test_a_detector_that_lacks_sets_is_left_out_and_not_the_sets(recorded):
 
 def test_what_a_statistic_adds_is_paired_over_sets(recorded):
     def about(fused, without, likelihood):
-        alone = {"fused": fused, "mean-ll": likelihood, "nearest": 0.9, "kl": 0.5, "std": 0.6, "ess": 0.4}
-        return {"statistics": alone, "without": {"nearest": 0.5, "mean-ll": without}}
+        alone = {"mean-ll": likelihood, "nearest": 0.9, "kl": 0.5, "std": 0.6, "ess": 0.4}
+        return {"statistics": alone, "sums": {"all": fused, "nearest": 0.5, "mean-ll": without}}
 
     recorded("detector", [0.8], seeds=(0,), about=about(0.8, 0.7, 0.9))
     recorded("detector", [0.8], seeds=(1,), about=about(0.8, 0.9, 0.9))
@@ -103,6 +103,27 @@ def test_what_a_statistic_adds_is_paired_over_sets(recorded):
     assert math.isnan(alone(records, "kl", "nothing"))
     lines = dict(line[:2] for line in contribution_lines(records) if "nearest" in line[0])
     assert lines == {"the sum with `nearest` minus without": "+.300 (+.300 to +.300)"}
+
+
+def test_what_is_added_up_is_chosen_for_each_kind_by_itself(recorded):
+    def about(lowest):
+        """All four have .75 on six sets; without the likelihood they have this, and a little more on each."""
+        return lambda place: {
+            "statistics": {},
+            "sums": {"all": 0.75, "nearest": 0.5, "mean-ll": lowest + 0.01 * place},
+        }
+
+    recorded("detector", [0.75] * 6, about=about(0.6))
+    records = recorded("detector", [0.75] * 6, columns=512, about=about(0.8))
+    assert choose_sum(records, "tables").winner == "detector"
+    embeddings = choose_sum(records, "embeddings")
+    assert embeddings.winner == "without mean-ll"
+    assert embeddings.chosen == {"detector": 0, "without nearest": 0, "without mean-ll": 1}
+    titles = [grid.title for grid in sum_grids(records)]
+    assert titles == [
+        "What the score adds up, on 6 sets of tables; by the rule: all four",
+        "What the score adds up, on 6 sets of embeddings; by the rule: without mean-ll",
+    ]
 
 
 def test_alarms_that_few_rows_do_not_allow_do_not_count(recorded):

@@ -108,7 +108,8 @@ def _of_text(text: str) -> Embedder:
         )
     known = [name for name in EMBEDDERS if name != ONNX]
     raise SettingsError(
-        f"embed={text!r} is none: name {', '.join([*known, 'an .onnx file'])}, or pass a function or module"
+        f"embed={text!r} is no embedder: name {', '.join([*known, 'an .onnx file'])}, or pass a function or "
+        "module"
     )
 
 

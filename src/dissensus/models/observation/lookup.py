@@ -72,8 +72,8 @@ def check_observation(model: str | ObservationModel) -> None:
         return
     if not isinstance(model, str | ObservationModel):
         raise SettingsError(
-            f"observation={model!r} is none: choose one of auto, {', '.join(OBSERVATIONS)}, or pass an "
-            "object that inherits from dissensus.models.ObservationModel"
+            f"observation={model!r} is no observation model: choose one of auto, {', '.join(OBSERVATIONS)}, "
+            "or pass an object that inherits from dissensus.models.ObservationModel"
         )
     if is_own_name(model):
         raise SettingsError(f"observation={model!r} is the name of a class: import it and pass an object")

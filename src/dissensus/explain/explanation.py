@@ -21,7 +21,7 @@ import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -29,21 +29,24 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.decisions import rounded
+from dissensus.explain.plot import figure_of
+from dissensus.explain.words import in_words
+from dissensus.inputs import Cell
 from dissensus.likelihood.workspace import Weights
 from dissensus.models import GenerativeModel, LatentModel
 from dissensus.models.inputs import by_place, channels_last, occluded
-from dissensus.posterior import WeightDraws, load_draw
+from dissensus.posterior import WeightDraws
 from dissensus.scores import SCORES, Measured, Score, score, scored
-from dissensus.seeding import numpy_stream
 from dissensus.torch_threads import torch_threads
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
     "Decision",
-    "Examples",
     "Explanation",
     "Standing",
     "Views",
-    "first_codes",
     "occlusion",
     "standing",
     "statistics_of",
@@ -51,7 +54,6 @@ __all__ = [
 ]
 
 TILE = 32  # inputs decoded in one call
-MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures
 LISTED = 10  # places of the largest disagreement that a summary names
 
 
@@ -72,7 +74,7 @@ class Standing(NamedTuple):
     """Per cent of the calibration inputs with a lower value; NaN where theirs were not kept."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation:
     """What there is to show about one input (H, W, C) or (D,)."""
 
@@ -96,6 +98,18 @@ class Explanation:
     """Whether it is shown as a picture (H, W, C) rather than as columns (D,)."""
     notes: tuple[str, ...] = ()
     """What no training input had, in words, such as "country: Mars, never seen"."""
+    cells: tuple[Cell, ...] = ()
+    """Of a table's row, its columns as they are in the table, that with the largest disagreement first."""
+
+    def __str__(self) -> str:
+        return in_words(self)
+
+    def __repr__(self) -> str:
+        return f"<Explanation: {in_words(self)}>"
+
+    def plot(self) -> Figure:
+        """Draw it: a picture beside where the draws disagree, or a row's columns (extra ``report``)."""
+        return figure_of(self)
 
     @property
     def ranking(self) -> NDArray[np.int64]:
@@ -115,6 +129,7 @@ class Explanation:
             },
             "surprises": dict(self.surprises),
             "disagreement": [self._place(int(place)) for place in self.ranking[:LISTED]],
+            "cells": [{**cell._asdict(), "nats": _number(cell.nats)} for cell in self.cells],
             "neighbour_distances": [float(distance) for distance in self.neighbour_distances],
         }
 
@@ -125,49 +140,6 @@ class Explanation:
             return {"row": row, "column": column, "nats": nats}
         name = place if self.columns is None else self.columns[place]
         return {"column": name, "value": float(self.input[place]), "nats": nats}
-
-
-@dataclass(frozen=True)
-class Examples:
-    """Some training inputs with their places in latent space, to find those most like an input."""
-
-    inputs: NDArray[Any]
-    """(E, H, W, C) or (E, D), as they were given."""
-    codes: NDArray[np.float32]
-    """(E, F): the model's features of them under the first draw, such as the means of q(z|x)."""
-
-    @classmethod
-    def choose(
-        cls,
-        inputs: NDArray[Any],
-        data: Tensor,
-        model: GenerativeModel,
-        draws: WeightDraws,
-        *,
-        count: int,
-        seed: int,
-        device: torch.device | str = "cpu",
-    ) -> Examples:
-        """At most ``count`` of the inputs, by chance; fewer if they are so large that 16 MiB hold no more.
-
-        ``inputs`` are what is shown, ``data`` (N, *S) the same as the networks read them.
-        """
-        largest = MOST_BYTES // max(1, math.prod(inputs.shape[1:]) * inputs.itemsize)
-        count = min(count, len(inputs), largest)
-        chosen = np.sort(numpy_stream(seed, "examples").permutation(len(inputs))[:count])
-        kept = data[torch.from_numpy(chosen)]
-        return cls(inputs[chosen], first_codes(model, draws, kept, device=device))
-
-    def nearest(
-        self, codes: NDArray[np.float32], count: int
-    ) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """For each of the codes (N, Z) the ``count`` nearest inputs and how far they are."""
-        found = []
-        for code in codes.astype(np.float64):
-            distances = np.sqrt(((self.codes - code) ** 2).sum(axis=1))
-            order = np.argsort(distances, kind="stable")[:count]
-            found.append((self.inputs[order], distances[order]))
-        return found
 
 
 class Views(NamedTuple):
@@ -230,21 +202,6 @@ def occlusion(data: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float
         spread = log_likelihoods(torch.cat([x[None], without])).std(axis=0)
         maps.append(np.maximum(spread[0] - spread[1:], 0)[places])
     return np.stack(maps)
-
-
-def first_codes(
-    model: GenerativeModel, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
-) -> NDArray[np.float32]:
-    """The model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
-    device = torch.device(device)
-    own = copy.deepcopy(model).to(device)
-    load_draw(own, draws, 0)
-    with torch.inference_mode(), torch_threads(1):
-        parts = [
-            own.features(own.read(data[start : start + TILE].to(device))).float().cpu().numpy()
-            for start in range(0, max(1, len(data)), TILE)
-        ]
-    return np.concatenate(parts)
 
 
 def statistics_of(measured: Measured, own: Score) -> dict[str, NDArray[np.float64]]:

@@ -1,0 +1,26 @@
+"""Why an input got its score: where the draws disagree, what they see instead, and what is most like it."""
+
+from dissensus.explain.examples import Examples, first_codes
+from dissensus.explain.explanation import (
+    Decision,
+    Explanation,
+    Standing,
+    Views,
+    occlusion,
+    standing,
+    statistics_of,
+    views,
+)
+
+__all__ = [
+    "Decision",
+    "Examples",
+    "Explanation",
+    "Standing",
+    "Views",
+    "first_codes",
+    "occlusion",
+    "standing",
+    "statistics_of",
+    "views",
+]

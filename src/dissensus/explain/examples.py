@@ -1,0 +1,81 @@
+"""Training inputs that are kept to show those most like an input."""
+
+from __future__ import annotations
+
+import copy
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.models import GenerativeModel
+from dissensus.posterior import WeightDraws, load_draw
+from dissensus.seeding import numpy_stream
+from dissensus.torch_threads import torch_threads
+
+__all__ = ["Examples", "first_codes"]
+
+TILE = 32  # inputs encoded in one call
+MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Some training inputs with their places in latent space, to find those most like an input."""
+
+    inputs: NDArray[Any]
+    """(E, H, W, C) or (E, D), as they were given."""
+    codes: NDArray[np.float32]
+    """(E, F): the model's features of them under the first draw, such as the means of q(z|x)."""
+
+    @classmethod
+    def choose(
+        cls,
+        inputs: NDArray[Any],
+        data: Tensor,
+        model: GenerativeModel,
+        draws: WeightDraws,
+        *,
+        count: int,
+        seed: int,
+        device: torch.device | str = "cpu",
+    ) -> Examples:
+        """At most ``count`` of the inputs, by chance; fewer if they are so large that 16 MiB hold no more.
+
+        ``inputs`` are what is shown, ``data`` (N, *S) the same as the networks read them.
+        """
+        largest = MOST_BYTES // max(1, math.prod(inputs.shape[1:]) * inputs.itemsize)
+        count = min(count, len(inputs), largest)
+        chosen = np.sort(numpy_stream(seed, "examples").permutation(len(inputs))[:count])
+        kept = data[torch.from_numpy(chosen)]
+        return cls(inputs[chosen], first_codes(model, draws, kept, device=device))
+
+    def nearest(
+        self, codes: NDArray[np.float32], count: int
+    ) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
+        """For each of the codes (N, Z) the ``count`` nearest inputs and how far they are."""
+        found = []
+        for code in codes.astype(np.float64):
+            distances = np.sqrt(((self.codes - code) ** 2).sum(axis=1))
+            order = np.argsort(distances, kind="stable")[:count]
+            found.append((self.inputs[order], distances[order]))
+        return found
+
+
+def first_codes(
+    model: GenerativeModel, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
+) -> NDArray[np.float32]:
+    """The model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
+    device = torch.device(device)
+    own = copy.deepcopy(model).to(device)
+    load_draw(own, draws, 0)
+    with torch.inference_mode(), torch_threads(1):
+        parts = [
+            own.features(own.read(data[start : start + TILE].to(device))).float().cpu().numpy()
+            for start in range(0, max(1, len(data)), TILE)
+        ]
+    return np.concatenate(parts)

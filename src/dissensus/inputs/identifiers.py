@@ -1,0 +1,107 @@
+r"""Columns that say which row it is, not what it is: row numbers, an index, ids.
+
+Whoever learns from a row number flags later rows for being later. Measured numbers repeat: of n whole numbers
+drawn from a range of R, none comes twice with a probability of at most about :math:`\exp(-n^2 / 2R)` (the
+birthday problem; any other law than the uniform one makes repetitions likelier). Where that is less than one
+in a million, n different ones were counted out: the column numbers the rows, in whatever order.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.errors import InputWarning
+from dissensus.inputs.cells import all_numbers, numbers_of, present_rows
+from dissensus.inputs.tables import UNNAMED, Table
+
+__all__ = ["Identifiers", "identifiers_in", "warn_of_identifiers"]
+
+LEAST_IN_ORDER = 10  # rows that are numbered one by one, in order
+LEAST_ROWS = 20  # of which others are judged
+SURE = 2 * np.log(1e6)
+CALLED_SO = re.compile(r"(?i:(^|[\W_])(id|ids|key|uuid|guid|idx|index|rowid|row|nr|number)$)|[a-z]I[dD]$")
+
+
+@dataclass(frozen=True)
+class Identifiers:
+    """What of a table says which row it is."""
+
+    numbering: tuple[str, ...]
+    """Columns that certainly number the rows: nothing is learnt from them."""
+    suspected: tuple[tuple[str, str], ...]
+    """Columns that may be ids, each with the reason."""
+    index: str | None
+    """The unnamed column that names the rows, if there is one."""
+
+    def left_out_of(self, table: Table) -> Table:
+        """Return the table without the columns that number its rows."""
+        kept = {name: values for name, values in table.columns.items() if name not in self.numbering}
+        return replace(table, columns=kept)
+
+
+def identifiers_in(table: Table) -> Identifiers:
+    """Find the columns of a training table that say which row it is."""
+    numbering, suspected = [], []
+    for name, values in table.columns.items():
+        numbers = _whole_and_different(values)
+        if numbers is None:
+            continue
+        rising = bool((np.diff(numbers) > 0).all())
+        if _counted_out(numbers):
+            numbering.append(name)
+        elif len(numbers) >= LEAST_ROWS and rising:
+            suspected.append((name, "in rising order, so that new rows would lie beyond them"))
+        elif len(numbers) >= LEAST_ROWS and CALLED_SO.search(name):
+            suspected.append((name, "in a column that is called so"))
+    index = UNNAMED if table.id_column == UNNAMED else None
+    return Identifiers(tuple(numbering), tuple(suspected), index)
+
+
+def warn_of_identifiers(found: Identifiers, rows: int, *, stacklevel: int) -> None:
+    """Warns of each such column of a table of so many rows, with what was done and what can be."""
+    said = []
+    if found.index is not None:
+        said.append(
+            "the first column has no name, as an index has that was saved with its table: it names the rows, "
+            "and nothing is learnt from it"
+        )
+    said += [
+        f"column {name!r} numbers the rows ({rows} of them, no two alike): it is left out, for it says where "
+        f"a row stands and not what it is; to see it in results, let it name the rows (--id {name})"
+        for name in found.numbering
+    ]
+    said += [
+        f"column {name!r} may be an id: it holds whole numbers, no two alike, {why}; if it is one, leave it "
+        f"out (--drop {name}) or let it name the rows (--id {name})"
+        for name, why in found.suspected
+    ]
+    for sentence in said:
+        warnings.warn(sentence, InputWarning, stacklevel=stacklevel + 1)
+
+
+def _whole_and_different(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
+    """The numbers of a column that holds whole ones, no two of them alike; None if it does not."""
+    first = values[: LEAST_ROWS * 2]
+    if not all_numbers(first, present_rows(first)):
+        return None  # before all of a long column is looked at
+    present = present_rows(values)
+    if len(present) < max(LEAST_IN_ORDER, 0.9 * len(values)) or not all_numbers(values, present):
+        return None
+    numbers = numbers_of(values)[present]
+    if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
+        return None
+    return numbers if len(np.unique(numbers)) == len(numbers) else None
+
+
+def _counted_out(numbers: NDArray[np.float64]) -> bool:
+    if (np.diff(numbers) == 1).all():
+        return True
+    span = float(numbers.max() - numbers.min()) + 1
+    return len(numbers) >= LEAST_ROWS and len(numbers) ** 2 > SURE * span
