@@ -104,6 +104,15 @@ def test_recalibration_is_of_every_effort(gate, pictures, keep):
         np.testing.assert_allclose(own.calibration_scores_, expected, rtol=1e-9)
 
 
+def test_what_is_confirmed_joins_the_calibration_of_every_effort(gate, pictures):
+    again = copy.copy(gate)
+    joined = again.confirm(pictures[:30], normal=True, audited=1.0).joined
+    assert joined
+    for effort in EFFORTS:
+        old, new = at_effort(gate, effort), at_effort(again, effort).calibration_scores_[-joined:]
+        assert np.isclose(new[:, None], old.decide(pictures[:30]).score, rtol=1e-9).any(axis=1).all()
+
+
 def test_rows_and_the_scores_of_the_paper_are_asked_in_one_way(row_gate, fitted, rows, pictures):
     for own, inputs in ((row_gate, rows), (fitted("pictures", statistic="ess"), pictures)):
         assert not own.learnt_.levels
