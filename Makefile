@@ -43,12 +43,12 @@ INTEGRATIONS := .venv-integrations
 $(INTEGRATIONS)/.ready: pyproject.toml constraints.txt
 	@test -x $(INTEGRATIONS)/bin/python || $(PYTHON) -m venv $(INTEGRATIONS)
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e '.[hub,mlflow,pyod]' pytest
+		-e '.[hub,mlflow,pyod,ray]' pytest
 	$(INTEGRATIONS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps pytorch-ood
 	@touch $@
 
 test-integrations: $(INTEGRATIONS)/.ready
-	$(INTEGRATIONS)/bin/python -m pytest tests/integrations
+	timeout 1200 $(INTEGRATIONS)/bin/python -m pytest tests/integrations
 
 # For the tests of the service's page. Who cannot have a browser can still run all others.
 browser:

@@ -23,6 +23,7 @@ from dissensus.detector.measuring import scores_of
 from dissensus.detector.parts import part_fractions
 from dissensus.evaluation import auroc
 from dissensus.inputs import split
+from dissensus.models.inputs import to_tensor
 
 __all__ = ["measure_frontier"]
 
@@ -80,7 +81,8 @@ def _asked(gate: BayesianVAE, chosen: SelectionSet, say: Callable[[str], None]) 
 
 def _level(gate: BayesianVAE, effort: Effort, validation: Any, some: Any) -> Learnt:
     device = torch.device(gate.device)
-    level = make_level(gate.learnt_, effort, STATISTIC, validation, some, device=device)
+    seen = [[(own, to_tensor(gate.preprocessor_.transform(own)))] for own in (validation, some)]
+    level = make_level(gate.learnt_, effort, STATISTIC, *seen, inliers=len(validation), device=device)
     return replace(gate.learnt_, **vars(level), levels={})
 
 

@@ -18,6 +18,7 @@ from dissensus.lock import Claim
 from dissensus.outputs import (
     Format,
     Journal,
+    PartLabel,
     Row,
     check_format,
     with_drift,
@@ -41,6 +42,9 @@ class Wish:
     """Rows that say why an input could not be scored, instead of an error."""
     notes: bool = False
     """A column that says what no training input had, such as "country: Mars, never seen"."""
+
+    label: PartLabel | None = None
+    """What the rows are a part of, if they are those of one shard; kept in the file, which is Parquet."""
 
     @property
     def on_error(self) -> Literal["raise", "skip"]:
@@ -170,9 +174,9 @@ def _finish(gate: Detector, journal: Journal, output: Destination, format: Forma
     tally = Tally(monitor=gate.drift_monitor() if wish.drift else None)
     parts: Iterable[Sequence[Row]] = journal.rows()
     if wish.fdr is not None:
-        p_values = [row.p_value for rows in journal.rows() for row in rows if row.p_value is not None]
+        p_values = (row.p_value for rows in journal.rows() for row in rows if row.p_value is not None)
         parts = with_fdr(parts, p_values, wish.fdr)
-    write_rows(output, format, wish.columns, tally.counting(parts))
+    write_rows(output, format, wish.columns, tally.counting(parts), label=wish.label)
     return tally
 
 

@@ -11,6 +11,7 @@ from dissensus.decisions import (
     benjamini_yekutieli,
     check_discoveries_possible,
     conformal_p_values,
+    discovery_limit,
     least_calibration_size_for_fdr,
 )
 from dissensus.errors import DataError, SettingsError
@@ -32,6 +33,15 @@ def test_both_procedures_follow_their_definition(p_values, fdr):
     assert benjamini_hochberg(p_values, fdr).flagged.tolist() == flagged_by_definition(p_values, fdr)
     by = benjamini_yekutieli(p_values, fdr).flagged.tolist()
     assert by == flagged_by_definition(p_values, fdr / harmonic)
+
+
+@settings(derandomize=True, deadline=None)
+@given(p_lists, st.sampled_from([0.05, 0.1, 0.25, 0.5]))
+def test_the_limit_tells_exactly_those_that_are_flagged(p_values, fdr):
+    values, counts = np.unique(p_values, return_counts=True)
+    limit = discovery_limit(values[::-1], counts[::-1], fdr)
+    assert (np.array(p_values) <= limit).tolist() == benjamini_hochberg(p_values, fdr).flagged.tolist()
+    assert discovery_limit([], [], fdr) == -1.0
 
 
 @settings(derandomize=True, deadline=None)

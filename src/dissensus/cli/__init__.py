@@ -12,7 +12,20 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import calibrate, confirm, demo, explain, export, fit, inspect, report, score, serve
+from dissensus.cli import (
+    calibrate,
+    confirm,
+    demo,
+    explain,
+    export,
+    fit,
+    inspect,
+    join,
+    merge,
+    report,
+    score,
+    serve,
+)
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -32,6 +45,8 @@ app.command("fit")(fit.fit)
 app.command("calibrate")(calibrate.calibrate)
 app.command("confirm")(confirm.confirm)
 app.command("score")(score.score)
+app.command("join")(join.join)
+app.command("merge")(merge.merge)
 app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("inspect")(inspect.inspect)

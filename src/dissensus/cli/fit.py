@@ -33,10 +33,10 @@ from dissensus.errors import ArtifactError, SettingsError
 from dissensus.scores import SCORES
 
 if TYPE_CHECKING:
-    from dissensus.detector import Detector
+    from dissensus.detector import Chains, Detector
     from dissensus.lock import Claim
 
-__all__ = ["check_output", "claim_output", "fit", "how_to_go_on"]
+__all__ = ["check_output", "claim_output", "fit", "how_to_go_on", "print_summary", "summary_of"]
 
 
 def fit(
@@ -96,6 +96,23 @@ def fit(
     draws: Annotated[
         int | None,
         typer.Option(min=1, help="Draws kept of all chains together. Default: 20; 4 of an ensemble."),
+    ] = None,
+    chain_offset: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            metavar="N",
+            help="Run only some chains of a fit, numbered from N on, as other machines run others: what is "
+            "saved is no gate before dissensus join has joined all parts.",
+        ),
+    ] = None,
+    memory: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AMOUNT",
+            help="What the process may take, as in '2 GB': DATA then stays on disk and is learnt from by "
+            "blocks. Default: all of DATA is held in memory.",
+        ),
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the data. Default: chosen by its size.")
@@ -170,6 +187,7 @@ def fit(
     """
     size = parse_size(resize)
     check_output(output)
+    check_memory(memory, chain_offset)
     began = time.monotonic()
     from dissensus.inputs import are_pictures
     from dissensus.posterior import claimed_checkpoint
@@ -197,7 +215,15 @@ def fit(
     kept = checkpoint or real.with_name(f".{real.name}.partial")
     with claim_output(output):
         with claimed_checkpoint(kept):
-            inputs = _open(data, size, id_column, drop or [], skip=skip_unreadable, quiet=quiet)
+            inputs = _open(
+                data,
+                size,
+                id_column,
+                drop or [],
+                skip=skip_unreadable,
+                quiet=quiet,
+                mapped=memory is not None,
+            )
             rows = gate.embed is not None or not are_pictures(inputs)
             # Outliers among pictures are told by a first fit, those among rows without one.
             twice = bool(contamination) and not rows
@@ -205,22 +231,44 @@ def fit(
             with StageProgress(work, quiet=quiet) as progress:
                 try:
                     with speaking_of(data), warnings_as_messages():
-                        gate.fit(inputs, contamination=contamination, checkpoint=kept, on_progress=progress)
-                    gate.save(output)
+                        how: dict[str, Any] = {
+                            "contamination": contamination,
+                            "checkpoint": kept,
+                            "on_progress": progress,
+                        }
+                        if chain_offset is None:
+                            gate.fit(inputs, memory=memory, **how).save(output)
+                        else:
+                            part = gate.fit_chains(inputs, first_chain=chain_offset, **how)
+                            part.save(output)
                 except KeyboardInterrupt:
                     raise Interrupted(how_to_go_on(progress)) from None
         if checkpoint is None:
             shutil.rmtree(kept, ignore_errors=True)
     skipped = getattr(inputs, "skipped", [])
-    summary = _summary(gate, output, len(inputs) - len(skipped), time.monotonic() - began)
+    if chain_offset is not None:
+        _say_chains(part, output, json=json, quiet=quiet)
+        return
+    summary = summary_of(gate, output, len(inputs) - len(skipped), time.monotonic() - began)
     if json:
         print_json(summary | {"unreadable": len(skipped)})
     elif not quiet:
-        _print_summary(summary, output)
+        print_summary(summary, output)
     if skipped and not quiet:
         messages().print(
             f"left out {len(skipped)} unreadable, first {skipped[0][1]}", style="yellow", markup=False
         )
+
+
+def check_memory(memory: str | None, chain_offset: int | None) -> None:
+    """Refuses what is no amount, and chains of a fit in parts, which keep inputs in memory."""
+    from dissensus.memory import parse_memory
+
+    if memory is None:
+        return
+    parse_memory(memory)
+    if chain_offset is not None:
+        raise SettingsError("--memory and --chain-offset do not go together yet: leave one of them out")
 
 
 def check_output(folder: Path) -> None:
@@ -244,7 +292,23 @@ def claim_output(folder: Path) -> Claim:
     return claim_folder(folder)
 
 
-def _summary(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
+def _say_chains(part: Chains, output: Path, *, json: bool, quiet: bool) -> None:
+    draws = len(part.sampled.draws)
+    if json:
+        print_json(
+            {"chains": part.numbers, "draws": draws, "fitted_rows": dict(part.rows), "part": str(output)}
+        )
+    elif not quiet:
+        chains = f"chain{'s'[: len(part.numbers) > 1]} {', '.join(map(str, part.numbers))}"
+        results().print(
+            f"{output}  {chains} of a fit, {draws} draws, from {part.rows['train']} training inputs\n"
+            f"next, when all parts are there: dissensus join {output} OTHERS -o GATE",
+            markup=False,
+            soft_wrap=True,
+        )
+
+
+def summary_of(gate: Detector, output: Path, inputs: int, seconds: float) -> dict[str, Any]:
     """What there is to say about a fitted gate, as JSON values."""
     from math import isfinite
 
@@ -278,10 +342,13 @@ def _open(
     *,
     skip: bool,
     quiet: bool,
+    mapped: bool = False,
 ) -> Any:
-    """An array, or a table or folder that is read when it is fitted on."""
-    from dissensus.inputs import is_table, open_source
+    """An array, or a table or folder that is read when it is fitted on; ``mapped`` leaves arrays on disk."""
+    from dissensus.inputs import is_table, open_source, read_array
 
+    if mapped and data.lower().endswith(".npy") and Path(data).is_file():
+        return read_array(data, mapped=True)
     if (id_column is not None or drop) and not is_table(data):
         raise SettingsError(
             f"--id and --drop are for tables with named columns, and {data} is no such table: leave them out"
@@ -308,7 +375,8 @@ def how_to_go_on(progress: StageProgress) -> str:
     return f"interrupted {where}: give the same command again to go on from there"
 
 
-def _print_summary(summary: dict[str, Any], output: Path) -> None:
+def print_summary(summary: dict[str, Any], output: Path) -> None:
+    """Say what was fitted, in words."""
     from rich.markup import escape
 
     from dissensus.report import describe_health

@@ -6,6 +6,8 @@ import hashlib
 import math
 import os
 import sys
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
@@ -31,6 +33,7 @@ from dissensus.cli.options import (
     parse_size,
 )
 from dissensus.cli.progress import Downloads, StageProgress
+from dissensus.cli.sharding import chosen_shard, finished, of_shard
 from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
     from dissensus.inputs import InputStream
     from dissensus.scoring import Tally, Wish
 
-__all__ = ["Format", "score"]
+__all__ = ["Format", "score", "summarise"]
 
 STDIN = "-"
 
@@ -107,6 +110,13 @@ def score(
         ),
     ] = False,
     resize: Resize = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(
+            metavar="I/N",
+            help="Score only shard I of N of DATA, counted from 0, to a Parquet file: merge joins them.",
+        ),
+    ] = None,
     own_score: OwnScore = None,
     model: OwnModel = None,
     observation: OwnObservation = None,
@@ -129,8 +139,12 @@ def score(
 
     An interrupted --output to a file goes on where it stopped when the same command is given again. With
     --fdr all rows are written at the end, for all inputs decide together.
+
+    With --shard 3/64 a process scores its share of DATA alone, on any machine and in any order, and does
+    nothing where its part is there already; dissensus merge makes of all parts what one process would write.
     """
     size = parse_size(resize)
+    chosen = None if shard is None else chosen_shard(shard, output, format, fdr=fdr, drift=drift)
     if output is not None:
         check_not_data(Path(output), data)
     # With --json alone the rows are wanted nowhere, and are still made: they are what is counted.
@@ -158,8 +172,13 @@ def score(
             stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
             work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}
             work |= {"id": id_column, "absent": absent_as_missing, "effort": detector.effort}
+            tally = None
+            if chosen is not None:
+                stream, label = of_shard(stream, chosen, wish, detector, data, work)
+                wish, work["part"] = replace(wish, label=label), asdict(label)
+                tally = finished(place.file, label)
             try:
-                tally = score_to_output(
+                tally = tally or score_to_output(
                     detector, stream, place, format.value, wish, work=work, on_progress=progress
                 )
             except KeyboardInterrupt:
@@ -172,7 +191,14 @@ def score(
                 )
                 raise Interrupted(f"interrupted: {how}") from None
     where = None if output is None or place.is_stdout else output
-    _summarise(tally, detector, gate, where, wish, json=json, quiet=quiet)
+    about = {
+        "gate": str(gate),
+        "statistic": detector.statistic_,
+        "false_alarm_rate": detector.false_alarm_rate,
+        "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,
+        "calibration_inputs": len(detector.calibration_scores_),
+    }
+    summarise(tally, about, where, wish, json=json, quiet=quiet)
     if fail_on_outliers and tally.flagged:
         raise typer.Exit(FOUND_OUTLIERS)
 
@@ -232,28 +258,18 @@ def _state(data: str) -> str:
     return digest.hexdigest()
 
 
-def _summarise(
-    tally: Tally,
-    detector: Detector,
-    gate: Path,
-    output: str | None,
-    wish: Wish,
-    *,
-    json: bool,
-    quiet: bool,
+def summarise(
+    tally: Tally, about: Mapping[str, Any], output: str | None, wish: Wish, *, json: bool, quiet: bool
 ) -> None:
+    """Say what the rows add up to; ``about`` says of which gate they are."""
     drift = tally.monitor
     if json:
         summary: dict[str, Any] = {
             "inputs": tally.inputs,
             "flagged": tally.flagged,
             "unreadable": tally.unreadable,
-            "gate": str(gate),
-            "statistic": detector.statistic_,
-            "false_alarm_rate": detector.false_alarm_rate,
+            **about,
             "fdr": wish.fdr,
-            "threshold": detector.threshold_ if math.isfinite(detector.threshold_) else None,
-            "calibration_inputs": len(detector.calibration_scores_),
             "drift": None if drift is None else {"log_evidence": drift.log_martingale, "alarm": drift.alarm},
             "output": output,
         }
@@ -262,7 +278,7 @@ def _summarise(
         where = f", rows in {output}" if output is not None else ""
         unreadable = f", {tally.unreadable} unreadable" if tally.unreadable else ""
         rate = (
-            f"false-alarm rate {detector.false_alarm_rate:g}"
+            f"false-alarm rate {about['false_alarm_rate']:g}"
             if wish.fdr is None
             else f"false discovery rate {wish.fdr:g}"
         )

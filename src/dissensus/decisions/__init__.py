@@ -15,6 +15,7 @@ from dissensus.decisions.discoveries import (
     benjamini_hochberg,
     benjamini_yekutieli,
     check_discoveries_possible,
+    discovery_limit,
     least_calibration_size_for_fdr,
 )
 from dissensus.decisions.drift import DriftMonitor
@@ -50,6 +51,7 @@ __all__ = [
     "conformal_p_values",
     "conformal_threshold",
     "contaminated_rate",
+    "discovery_limit",
     "effective_size",
     "false_alarm_interval",
     "joining",

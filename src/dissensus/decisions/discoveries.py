@@ -19,8 +19,12 @@ __all__ = [
     "benjamini_hochberg",
     "benjamini_yekutieli",
     "check_discoveries_possible",
+    "discovery_limit",
     "least_calibration_size_for_fdr",
 ]
+
+
+ROUNDING = 1e-12  # conformal p-values are fractions that may meet the rate exactly, but for rounding
 
 
 class Discoveries(NamedTuple):
@@ -45,6 +49,27 @@ def benjamini_hochberg(p_values: ArrayLike, fdr: float) -> Discoveries:
     [True, True, True, False]
     """
     return _flag(p_values, fdr)
+
+
+def discovery_limit(p_values: ArrayLike, counts: ArrayLike, fdr: float) -> float:
+    r"""The largest p-value that :func:`benjamini_hochberg` flags; −1 where it flags none.
+
+    It is told each of the different p-values once, and how often each occurs. Conformal p-values are n + 1
+    fractions at most, however many inputs have one: of ten thousand million, these are all that has to be in
+    memory.
+
+    >>> discovery_limit([0.01, 0.03, 0.5], [1, 2, 1], fdr=0.05)
+    0.03
+    """
+    _check_rate(fdr)
+    values, times = np.asarray(p_values, dtype=np.float64), np.asarray(counts, dtype=np.int64)
+    order = np.argsort(values)
+    values, rank = values[order], np.cumsum(times[order])
+    # Of equal p-values the last has the largest rank, and so the smallest adjusted p-value, which all get.
+    scaled = values * ((rank[-1] if len(rank) else 0) / rank)
+    adjusted = np.minimum.accumulate(scaled[::-1])[::-1].clip(0, 1)
+    flagged = values[adjusted <= fdr * (1 + ROUNDING)]
+    return float(flagged.max()) if len(flagged) else -1.0
 
 
 def benjamini_yekutieli(p_values: ArrayLike, fdr: float) -> Discoveries:
@@ -90,8 +115,7 @@ def _flag(p_values: ArrayLike, fdr: float, *, any_dependence: bool = False) -> D
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
         raise DataError("p_values must be a list of numbers between 0 and 1; there is something else in it")
     adjusted = _adjusted(p, any_dependence=any_dependence)
-    # Conformal p-values are fractions that may meet the rate exactly, but for rounding.
-    return Discoveries(adjusted <= fdr * (1 + 1e-12), adjusted)
+    return Discoveries(adjusted <= fdr * (1 + ROUNDING), adjusted)
 
 
 def _adjusted(p: NDArray[np.float64], *, any_dependence: bool) -> NDArray[np.float64]:

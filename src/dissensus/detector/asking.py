@@ -149,7 +149,7 @@ class Asking(FittedAttributes):
             self.calibration_scores_,
             false_alarm_probability=false_alarm_probability,
             confidence=confidence,
-            seed=stream_seed(self.seed_, "drift"),
+            seed=self.drift_seed,
         )
 
     def known(self, X: Any) -> list[str | None]:
@@ -161,6 +161,11 @@ class Asking(FittedAttributes):
         if self.confirmed_ is None:
             return [None] * sum(len(batch) for batch in scoring_batches(self.preprocessor_, X))
         return self.confirmed_.known(self._traits(X))
+
+    @property
+    def drift_seed(self) -> int:
+        """Of the numbers by which :meth:`drift_monitor` breaks ties."""
+        return stream_seed(self.seed_, "drift")
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) of every draw by K samples, whatever the effort."""

@@ -130,6 +130,9 @@ adaptation, resize, examples, neighbours, embed, device, random_state
         check_settings(self)
         self._made((1,))  # what else is wrong is known before any data is read
 
+    def _has_own_shape(self) -> bool:
+        return False
+
     def _build(self, shape: tuple[int, ...], clip: float | None, seed: int) -> Flow:
         flow = self._made(shape) if clip is None else self._made(shape, clip=clip)
         flow.initialise_(torch_stream(seed, "architecture"))

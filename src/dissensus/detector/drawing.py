@@ -2,39 +2,116 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.detector.learnt import Drawn
 from dissensus.detector.measuring import OnProgress, available_statistics, measure, needs_one_a_call
 from dissensus.detector.plan import Plan
+from dissensus.detector.sampling import Sampler
+from dissensus.detector.settings import all_devices
 from dissensus.detector.statistic import settled_score
+from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, embed_inputs, fit_embedded, fit_preprocessor
 from dissensus.inputs.tables import Table
 from dissensus.likelihood import check_proposal
-from dissensus.models.inputs import to_tensor
-from dissensus.posterior import EpochReport, sample_posterior
-from dissensus.scores import Score
+from dissensus.models import GenerativeModel
+from dissensus.models.inputs import channels_last, to_tensor
+from dissensus.posterior import HELD_OUT_ROWS, BlockData, EpochReport, WeightDraws, sample_on_devices
+from dissensus.scores import Measured, Score
 from dissensus.seeding import numpy_stream
 
-__all__ = ["SAMPLING", "Fitted", "Prepare", "PreparedRows", "Rows", "draw", "preparing"]
+__all__ = [
+    "EXAMPLES",
+    "SAMPLING",
+    "Fitted",
+    "HeldOut",
+    "InMemory",
+    "Prepare",
+    "Prepared",
+    "PreparedRows",
+    "Rows",
+    "Sampled",
+    "preparing",
+    "sample",
+    "with_score",
+]
 
 SAMPLING = "sampling"
 """The stage of a fit that draws weights."""
+
+EXAMPLES = "examples"
+"""The part of the training inputs that is kept to be shown; it is chosen when all is drawn."""
 
 Rows: TypeAlias = Mapping[str, NDArray[np.int64]]
 """Which inputs serve which purpose: train, validation and calibration."""
 
 
+class HeldOut(Protocol):
+    """Inputs that no chain has seen, by their purpose, and the training inputs that are kept to be shown."""
+
+    def first(self, part: str, count: int) -> Tensor:
+        """Return what a model reads of a part's first inputs."""
+        ...
+
+    def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
+        """Yield a part's inputs as read and as a model reads them, as many at a time as fit into memory."""
+        ...
+
+
+class InMemory(ABC):
+    """Inputs all of which are in memory."""
+
+    parts: Mapping[str, Tensor]
+    """What a model reads of each part."""
+
+    @abstractmethod
+    def given(self, part: str) -> NDArray[Any]:
+        """Return a part's inputs as read."""
+
+    def first(self, part: str, count: int) -> Tensor:
+        """Return what a model reads of a part's first inputs."""
+        return self.parts[part][:count]
+
+    def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
+        """Yield a part's inputs as read and as a model reads them: all at once."""
+        yield self.given(part), self.parts[part]
+
+
+class Prepared(HeldOut, Protocol):
+    """Inputs with their purposes, ready to be learnt from."""
+
+    @property
+    def preprocessor(self) -> Preprocessor:
+        """What was learnt of them."""
+        ...
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many inputs serve which purpose."""
+        ...
+
+    @property
+    def train(self) -> Tensor | BlockData:
+        """What a model reads of the training inputs."""
+        ...
+
+    def with_examples(self, count: int, seed: int) -> HeldOut:
+        """The same with some training inputs as a part of their own."""
+        ...
+
+
 @dataclass(frozen=True)
-class PreparedRows:
+class PreparedRows(InMemory):
     """Inputs as read, and what a model reads of each part."""
 
     preprocessor: Preprocessor
@@ -46,6 +123,25 @@ class PreparedRows:
         """Return a part's inputs as read."""
         return self.array[self.rows[part]]
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many inputs serve which purpose."""
+        return {name: len(index) for name, index in self.rows.items()}
+
+    @property
+    def train(self) -> Tensor:
+        """What a model reads of the training inputs."""
+        return self.parts["train"]
+
+    def with_examples(self, count: int, seed: int) -> PreparedRows:
+        """The same with some training inputs as a part of their own."""
+        train = self.parts["train"]
+        first = self.array[self.rows["train"][:1]]
+        shown = self.preprocessor.shown(first, channels_last(train[:1]).numpy())
+        chosen = choose_examples(len(train), shown, count=count, seed=seed)
+        rows = {**self.rows, EXAMPLES: self.rows["train"][chosen]}
+        return replace(self, rows=rows, parts={**self.parts, EXAMPLES: train[torch.from_numpy(chosen)]})
+
 
 Prepare: TypeAlias = Callable[[Rows, bool, int | None], PreparedRows]
 """Learns a preprocessor from the training rows, some of which are kept to measure distances to, or not.
@@ -55,10 +151,22 @@ Warnings point so many calls up; None: they were given.
 
 
 @dataclass(frozen=True)
+class Sampled:
+    """Draws of a model, and the score that is to learn from them."""
+
+    preprocessor: Preprocessor
+    model: GenerativeModel
+    draws: WeightDraws
+    sampler: Sampler
+    score: Score
+    """It has learnt nothing yet."""
+
+
+@dataclass(frozen=True)
 class Fitted:
     """Draws, and a score that has learnt what inliers are."""
 
-    prepared: PreparedRows
+    held_out: HeldOut
     drawn: Drawn
     score: Score
 
@@ -91,19 +199,19 @@ def preparing(inputs: NDArray[Any] | Table, plan: Plan) -> Prepare:
     return prepare
 
 
-def draw(
-    prepared: PreparedRows,
+def sample(
+    prepared: Prepared,
     plan: Plan,
     *,
     checkpoint: str | Path | None,
     on_progress: OnProgress | None,
     stage: str = SAMPLING,
-) -> Fitted:
-    """Draw weights by the training part, and let the score learn from the validation part."""
-    preprocessor, parts = prepared.preprocessor, prepared.parts
-    model = plan.build(tuple(parts["train"].shape[1:]), preprocessor.clip, plan.seed)
+) -> Sampled:
+    """Draw weights by the training part."""
+    preprocessor, train, counts = prepared.preprocessor, prepared.train, prepared.counts
+    model = plan.build(tuple(train.shape[1:]), preprocessor.clip, plan.seed)
     sampler = plan.sampler(model.recommended)
-    settings = plan.sampling(sampler, len(parts["train"]))
+    settings = plan.sampling(sampler, len(train))
     check_proposal(plan.proposal, model)
     score = settled_score(
         plan.statistic,
@@ -113,7 +221,7 @@ def draw(
             several=settings.inference is None and settings.draws > settings.chains,
         ),
         draws=settings.draws,
-        inliers=len(parts["validation"]),
+        inliers=counts["validation"],
     )
     if not set(preprocessor.statistic_names) & set(score.requires):
         preprocessor = preprocessor.without_training_inputs()
@@ -127,20 +235,44 @@ def draw(
         if on_progress is not None:
             on_progress(stage, reports[0].epoch, settings.epochs)
 
-    draws = sample_posterior(
+    draws = sample_on_devices(
         model,
-        learnt_from(parts["train"]).to(plan.device),
+        train if isinstance(train, BlockData) else learnt_from(train),
         settings,
+        all_devices(plan.device),
         seed=plan.seed,
-        held_out=learnt_from(parts["validation"]),
+        held_out=learnt_from(prepared.first("validation", HELD_OUT_ROWS)),
         checkpoint=checkpoint,
         on_epoch=on_epoch,
     )
+    return Sampled(preprocessor, model, draws, sampler, score)
+
+
+def with_score(sampled: Sampled, held_out: HeldOut, plan: Plan) -> Fitted:
+    """Let the score learn from the validation part, under all draws."""
     one_a_call = needs_one_a_call(
-        preprocessor, model, draws, samples=plan.samples, seed=plan.seed, device=plan.device
+        sampled.preprocessor,
+        sampled.model,
+        sampled.draws,
+        samples=plan.samples,
+        seed=plan.seed,
+        device=plan.device,
     )
-    drawn = Drawn(preprocessor, model, draws, sampler, plan.seed, plan.samples, plan.proposal, one_a_call)
+    drawn = Drawn(
+        sampled.preprocessor,
+        sampled.model,
+        sampled.draws,
+        sampled.sampler,
+        plan.seed,
+        plan.samples,
+        plan.proposal,
+        one_a_call,
+    )
+    score = sampled.score
     if score.learns:
-        held_out = prepared.given("validation")
-        score.fit(measure(drawn, held_out, score.requires, device=plan.device, data=parts["validation"]))
-    return Fitted(prepared, drawn, score)
+        found = [
+            measure(drawn, inliers, score.requires, device=plan.device, data=data)
+            for inliers, data in held_out.batches("validation")
+        ]
+        score.fit(Measured.together(found))
+    return Fitted(held_out, drawn, score)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,7 +16,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from dissensus.defaults import EFFORT, STATISTIC, THOROUGH
+from dissensus.detector.apart import Chains, run_chains
 from dissensus.detector.asking import Asking
+from dissensus.detector.bounded import learn_within_memory
 from dissensus.detector.calibrating import confirm, together, warn_if_mute, warn_if_outliers_rule
 from dissensus.detector.confirming import Confirmation
 from dissensus.detector.describing import warn_if_unsound
@@ -31,6 +34,7 @@ from dissensus.detector.settings import check_contamination, check_settings, fin
 from dissensus.detector.showing import Shown
 from dissensus.detector.statistic import Statistic
 from dissensus.likelihood import Proposal
+from dissensus.memory import parse_memory
 from dissensus.models import (
     AUTO,
     GenerativeModel,
@@ -182,6 +186,7 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         y: Any = None,  # noqa: ARG002 scikit-learn passes it to every estimator
         *,
         contamination: float | None = None,
+        memory: str | int | None = None,
         checkpoint: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> Self:
@@ -201,35 +206,25 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         (``docs/guarantees.md``): :meth:`recalibrate` on normal inputs where you have some. What is flagged is
         set by ``false_alarm_rate`` alone.
 
+        ``memory``, such as ``"2 GB"``, is what the whole process may take. Inputs then stay on disk, are
+        decoded once into a cache there (in ``checkpoint``, if it is given) and are learnt from by blocks
+        (``docs/scale.md``). None holds all inputs in memory.
+
         ``checkpoint`` is a folder where an interrupted fit goes on; a folder that another process is using
         is refused at once.
 
         Warns by a :class:`~dissensus.errors.SamplerWarning` if the chains do not sample, and says what to
         change.
         """
-        self._check()
-        check_posterior(self)
-        check_contamination(contamination)
-        plan = Plan(
-            self._build,
-            lambda rows: self._recommended(rows=rows),
-            partial(settled, self),
-            partial(sampling_settings, self),
-            self.statistic,
-            int(self.samples),
-            self.proposal,
-            self.resize,
-            int(self.examples),
-            bool(self.neighbours),
-            self.embed,
-            root_seed(self.random_state),
-            find_device(self.device),
-            float(contamination or 0.0),
-            self._has_own_shape(),
-        )
+        plan = self._plan(contamination)
+        if memory is not None:
+            plan = replace(plan, memory=parse_memory(memory))
+        learning = learn if memory is None else learn_within_memory
         with claimed_checkpoint(checkpoint):
             self._forget()
-            self._take(learn(X, plan, checkpoint=checkpoint, on_progress=logged(on_progress), stacklevel=3))
+            self._take(
+                learning(X, plan, checkpoint=checkpoint, on_progress=logged(on_progress), stacklevel=3)
+            )
         warn_if_mute(self)
         warn_if_outliers_rule(self)
         warn_if_unsound(self)
@@ -282,7 +277,64 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         """
         return confirm(self, X, normal=normal, audited=audited, flagged=flagged, on_progress=on_progress)
 
+    def fit_chains(
+        self,
+        X: Any,
+        *,
+        first_chain: int = 0,
+        contamination: float | None = None,
+        checkpoint: str | Path | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Chains:
+        """Runs only some chains of a fit, as another machine runs others, for ``join_chains`` to join.
+
+        ``chains`` and ``draws`` are those of this part; its chains are numbered from ``first_chain`` on. All
+        parts take the same ``X`` and settings, and divide it alike: joined, they are the detector that one
+        machine would have fitted with all chains, to the bit on one kind of processor. Nothing is calibrated
+        here. The rest is as in :meth:`fit`.
+        """
+        part = copy.copy(self)
+        part._in_parts = True
+        part._forget()
+        plan = part._plan(contamination)
+        with claimed_checkpoint(checkpoint):
+            return run_chains(
+                part,
+                X,
+                plan,
+                first_chain,
+                checkpoint=checkpoint,
+                on_progress=logged(on_progress),
+                stacklevel=3,
+            )
+
     # ---- what subclasses say otherwise
+
+    _in_parts = False
+    """Whether it is fitted in parts, of which this is one: some of the chains, on one of several machines."""
+
+    def _plan(self, contamination: float | None) -> Plan:
+        """What a fit is to do; settings that cannot work are refused."""
+        self._check()
+        check_posterior(self)
+        check_contamination(contamination)
+        return Plan(
+            self._build,
+            lambda rows: self._recommended(rows=rows),
+            partial(settled, self),
+            partial(sampling_settings, self),
+            self.statistic,
+            int(self.samples),
+            self.proposal,
+            self.resize,
+            int(self.examples),
+            bool(self.neighbours),
+            self.embed,
+            root_seed(self.random_state),
+            find_device(self.device),
+            float(contamination or 0.0),
+            self._has_own_shape(),
+        )
 
     def _check(self) -> None:
         """Refuses settings that cannot work, as far as that is known before the inputs are seen."""

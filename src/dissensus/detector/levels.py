@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from dissensus.detector.effort import Effort, check_effort, effort_draws, effort_from_config, efforts_for
 from dissensus.detector.learnt import Learnt, Level
@@ -23,7 +25,7 @@ from dissensus.detector.trust import check_calibration, check_keys
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import several_in_a_chain
 from dissensus.posterior import WeightDraws
-from dissensus.scores import SCORES, Available, made_up
+from dissensus.scores import SCORES, Available, Measured, made_up
 
 __all__ = ["level_arrays", "levels_to_config", "make_level", "restored_levels"]
 
@@ -32,20 +34,26 @@ def make_level(
     learnt: Learnt,
     effort: Effort,
     statistic: Statistic,
-    validation: NDArray[Any],
-    calibration: NDArray[Any],
+    validation: Iterable[tuple[NDArray[Any], Tensor]],
+    calibration: Iterable[tuple[NDArray[Any], Tensor]],
     *,
+    inliers: int,
     device: torch.device,
 ) -> Level:
-    """Return what asking with an effort takes; inputs are as they were read."""
+    """Return what asking with an effort takes.
+
+    Validation inputs, of which there are so many ``inliers``, and calibration inputs come in batches, as read
+    and as a model reads them.
+    """
     draws = effort_draws(effort, learnt.draws)
-    score = settled_score(
-        statistic, _available(learnt, effort, draws), draws=len(draws), inliers=len(validation)
-    )
+    score = settled_score(statistic, _available(learnt, effort, draws), draws=len(draws), inliers=inliers)
     asked = replace(learnt, draws=draws, effort=effort, score=score, levels={})
     if score.learns:
-        score.fit(measure(asked, validation, score.requires, device=device))
-    return Level(effort, draws, score, every_statistic(asked, calibration, device=device))
+        found = [measure(asked, own, score.requires, device=device, data=data) for own, data in validation]
+        score.fit(Measured.together(found))
+    parts = [every_statistic(asked, own, data=data, device=device) for own, data in calibration]
+    calibrated = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return Level(effort, draws, score, calibrated)
 
 
 def levels_to_config(levels: Mapping[str, Level], asked: str) -> dict[str, Any]:

@@ -13,13 +13,14 @@ from torch import Tensor
 from dissensus.decisions import rounded
 from dissensus.detector.effort import WHOLE, Effort
 from dissensus.detector.learnt import Drawn, Learnt
+from dissensus.detector.settings import all_devices
 from dissensus.explain import statistics_of
 from dissensus.inputs import Preprocessor
 from dissensus.likelihood import (
     LogLikelihoods,
     input_statistics,
     keeps_bits,
-    log_likelihoods,
+    log_likelihoods_on,
     one_look,
     statistic_names,
 )
@@ -78,13 +79,13 @@ def likelihoods(
         if on_progress is not None:
             on_progress(stage, done, total)
 
-    return log_likelihoods(
+    return log_likelihoods_on(
+        all_devices(device),
         drawn.model,
         drawn.draws,
         data,
         samples=drawn.effort.samples or drawn.samples,
         seed=drawn.seed,
-        device=device,
         on_tile=on_tile,
         one_a_call=drawn.one_a_call,
         proposal=drawn.proposal,

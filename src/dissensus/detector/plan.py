@@ -43,3 +43,5 @@ class Plan:
     """The share of inputs that may be outliers; 0: none is left out."""
     own_shape: bool
     """Whether the model is an object, which reads inputs of a shape of its own."""
+    memory: int | None = None
+    """Bytes of memory that the process may take; None: as many as it needs."""

@@ -92,7 +92,8 @@ def _refuse_whatever_comes(detector: Detector, check: Callable[[Recommended], ob
 
 
 def _check_numbers(detector: Detector, sampler: Sampler) -> None:
-    check_statistic(detector.statistic, sampler.draws)
+    # Of a fit in parts, the draws of one part may be too few for a score.
+    check_statistic(detector.statistic, None if detector._in_parts else sampler.draws)
     if sampler.draws % sampler.chains:
         raise SettingsError(f"draws={sampler.draws} must be a multiple of chains={sampler.chains}")
 

@@ -15,7 +15,7 @@ from dissensus.detector.learnt import Learnt, LeftOut
 from dissensus.detector.levels import level_arrays, levels_to_config, restored_levels
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
-from dissensus.detector.sampling import settled
+from dissensus.detector.sampling import Sampler, settled
 from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
 from dissensus.detector.trust import (
@@ -47,7 +47,10 @@ from dissensus.scores import SCORES, Score, is_built_in, made_up
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["kind_of", "restored", "to_artifact"]
+__all__ = ["IN_PARTS", "believed", "described", "kind_of", "restored", "to_artifact"]
+
+IN_PARTS = "Chains"
+"""The kind of a file that holds some chains of a fit in parts."""
 
 _AS_FITTED = ("samples", "proposal")
 """Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
@@ -65,12 +68,8 @@ def to_artifact(detector: Detector) -> Artifact:
         arrays |= {"examples/inputs": learnt.examples.inputs, "examples/codes": learnt.examples.codes}
     arrays |= learnt.preprocessor.arrays() | level_arrays(learnt.levels)
     config = {
-        "kind": type(detector).__name__,
-        **learnt.preprocessor.config(),
+        **described(detector, learnt.preprocessor, learnt.model, learnt.score, learnt.sampler),
         "fitted_rows": dict(learnt.rows),
-        "settings": _settings(detector),
-        "score": score_to_config(learnt.score),
-        "model": model_to_config(learnt.model),
         "seed": learnt.seed,
         "samples": learnt.samples,
         "proposal": learnt.proposal,
@@ -86,6 +85,19 @@ def to_artifact(detector: Detector) -> Artifact:
     return Artifact(config, learnt.draws, arrays, model_card(detector))
 
 
+def described(
+    detector: Detector, preprocessor: Preprocessor, model: GenerativeModel, score: Score, sampler: Sampler
+) -> dict[str, Any]:
+    """What a detector is, and how it was asked to be fitted, as JSON values."""
+    return {
+        "kind": type(detector).__name__,
+        **preprocessor.config(),
+        "settings": _settings(detector, score, sampler),
+        "score": score_to_config(score),
+        "model": model_to_config(model),
+    }
+
+
 def kind_of(config: Mapping[str, Any], asked: type[Detector]) -> type[Detector]:
     """The class that a file is of, which must be the one that was asked to load it, or inherit from it."""
     from dissensus.detector.bayesian_flow import BayesianFlow
@@ -94,6 +106,11 @@ def kind_of(config: Mapping[str, Any], asked: type[Detector]) -> type[Detector]:
 
     known = (Detector, BayesianFlow, BayesianVAE, asked)
     kinds: dict[str, type[Detector]] = {kind.__name__: kind for kind in known}
+    if config["kind"] == IN_PARTS:
+        raise ArtifactError(
+            "it holds some chains of a fit in parts, which are no gate yet: join all parts "
+            "(dissensus join, dissensus.detector.join_chains)"
+        )
     found = kinds.get(config["kind"])
     if found is None:
         raise ArtifactError(f"it is of the class {str(config['kind'])[:99]!r}: load it with that class")
@@ -116,27 +133,16 @@ def restored(
     inputs until the arrays are of them.
     """
     config, arrays, draws = artifact.config, artifact.calibration, artifact.draws
-    check_keys(config["settings"], _settings_of(kind), "settings")
-    check_claims(config, draws)
-    claimed = claimed_model(lambda: kind._saved_model(config["model"], own), config["model"])
-    check_model(claimed, draws)
-    score = score_from_config(config["score"], statistic)
-    arguments = _arguments(kind, config, score, own)
-    channels, *sides = claimed.input_shape  # of rows: their length, and no sides
-    embed = embedder_from_config(config["embedder"], own["embed"]) if "embedder" in config else None
-    preprocessor = restore_preprocessor(
-        config, arrays, (*sides, channels), resize=arguments["resize"], embed=embed
+    detector, preprocessor, model, score = believed(
+        kind, config, arrays, draws, device=device, statistic=statistic, own=own
     )
     check_arrays(arrays, preprocessor.arrays(), config.get(LEVELS, {}).get("levels", ()))
-    model = kind._saved_model(config["model"], own)
-    check_model(model, draws)
     available = available_statistics(model, preprocessor, several=several_in_a_chain(model, draws))
     score = restored_score(score, _below("score/", arrays), available, draws=len(draws))
     calibration = _below("statistics/", arrays)
     parts = score.parts(made_up(score, draws=len(draws), inputs=1))
     check_calibration(calibration, score.name, {score.name, *SCORES, *available.names, *parts})
     asked: dict[str, Any] = {"samples": config["samples"], "seed": config["seed"]}
-    detector = kind(**arguments, embed=embed, device=device, **kind._own_arguments(model, own))
     detector._check()
     learnt = Learnt(
         preprocessor=preprocessor,
@@ -162,13 +168,44 @@ def restored(
     return detector
 
 
-def _settings(detector: Detector) -> dict[str, Any]:
+def believed(
+    kind: type[Detector],
+    config: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    draws: WeightDraws,
+    *,
+    device: str,
+    statistic: OwnScores,
+    own: Mapping[str, Any],
+) -> tuple[Detector, Preprocessor, GenerativeModel, Score]:
+    """What a file describes, borne out by its draws: the unfitted detector, and the parts it was fitted with.
+
+    The score has learnt nothing yet.
+    """
+    check_keys(config["settings"], _settings_of(kind), "settings")
+    check_claims(config, draws)
+    claimed = claimed_model(lambda: kind._saved_model(config["model"], own), config["model"])
+    check_model(claimed, draws)
+    score = score_from_config(config["score"], statistic)
+    arguments = _arguments(kind, config, score, own)
+    channels, *sides = claimed.input_shape  # of rows: their length, and no sides
+    embed = embedder_from_config(config["embedder"], own["embed"]) if "embedder" in config else None
+    preprocessor = restore_preprocessor(
+        config, arrays, (*sides, channels), resize=arguments["resize"], embed=embed
+    )
+    model = kind._saved_model(config["model"], own)
+    check_model(model, draws)
+    detector = kind(**arguments, embed=embed, device=device, **kind._own_arguments(model, own))
+    return detector, preprocessor, model, score
+
+
+def _settings(detector: Detector, score: Score, sampler: Sampler) -> dict[str, Any]:
     """The constructor's arguments that mean something on another machine, as JSON values."""
     settings = detector.get_params(deep=False)
-    by_name = isinstance(detector.statistic, str) and is_built_in(detector.score_)
-    settings["statistic"] = detector.statistic_ if by_name else None
-    settings |= vars(detector.sampler_)  # not what was left open, nor what was set since
-    settings["posterior"] = posterior_to_config(detector.sampler_.posterior)
+    by_name = isinstance(detector.statistic, str) and is_built_in(score)
+    settings["statistic"] = score.name if by_name else None
+    settings |= vars(sampler)  # not what was left open, nor what was set since
+    settings["posterior"] = posterior_to_config(sampler.posterior)
     if isinstance(settings.get("observation"), ObservationModel):
         settings["observation"] = observation_to_config(settings["observation"])
     return {name: settings[name] for name in _settings_of(type(detector))}

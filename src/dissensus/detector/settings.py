@@ -19,7 +19,7 @@ from dissensus.seeding import stream_seed
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["check_count", "check_settings", "find_device", "root_seed"]
+__all__ = ["all_devices", "check_count", "check_settings", "find_device", "root_seed"]
 
 
 def check_settings(detector: Detector) -> None:
@@ -79,6 +79,13 @@ def find_device(name: str) -> torch.device:
             f"device={name!r} is not there: use 'cpu', or 'auto' for a GPU if there is one"
         ) from error
     return device
+
+
+def all_devices(device: torch.device) -> list[torch.device]:
+    """The devices that are meant: ``cuda`` without a number is every GPU that this process sees."""
+    if str(device) == "cuda" and torch.cuda.device_count() > 1:
+        return [torch.device("cuda", number) for number in range(torch.cuda.device_count())]
+    return [device]
 
 
 def check_count(name: str, value: object) -> None:

@@ -39,11 +39,11 @@ OwnScores: TypeAlias = Score | type[Score] | Sequence[Score | type[Score]] | Non
 OPTION = "--score"
 
 
-def check_statistic(statistic: object, draws: int) -> None:
-    """Refuse what is no score, what could not be saved, and fewer draws than the score takes."""
+def check_statistic(statistic: object, draws: int | None) -> None:
+    """Refuse what is no score, what could not be saved, and fewer draws than the score takes, if known."""
     own = _made(statistic)
     check_own(own)
-    if draws < own.least_draws:
+    if draws is not None and draws < own.least_draws:
         least = "two" if own.least_draws == 2 else str(own.least_draws)
         raise SettingsError(f"the statistic {own.name!r} needs at least {least} draws, got draws={draws}")
 
@@ -59,7 +59,7 @@ def settled_score(statistic: object, available: Available, *, draws: int, inlier
     if own.name in available.names:
         raise SettingsError(f"the score {own.name!r} has the name of a statistic: call it otherwise")
     if not is_built_in(own):
-        rehearse(own, draws=draws, inliers=inliers)
+        rehearse(own, draws=max(draws, own.least_draws), inliers=inliers)
     return own
 
 

@@ -47,22 +47,22 @@ def near_the_bulk(prepared: PreparedRows, plan: Plan) -> Rows:
     return kept
 
 
-def trimmed(fitted: Fitted, plan: Plan, *, on_progress: OnProgress | None) -> Rows:
+def trimmed(prepared: PreparedRows, fitted: Fitted, plan: Plan, *, on_progress: OnProgress | None) -> Rows:
     """Return the rows of a fit without the share of each part that it finds most unusual.
 
     The score learns from validation inputs, so
     that these are trimmed like those that weights are drawn by.
     """
-    rows = fitted.prepared.rows
+    rows = prepared.rows
     kept = dict(rows)
     total, done = sum(len(rows[part]) for part in TRIMMED), 0
     for part in TRIMMED:
         found = measure(
             fitted.drawn,
-            fitted.prepared.given(part),
+            prepared.given(part),
             fitted.score.requires,
             device=plan.device,
-            data=fitted.prepared.parts[part],
+            data=prepared.parts[part],
         )
         kept[part] = rows[part][usual(scored(fitted.score, found), plan.contamination)]
         done += len(rows[part])

@@ -1,6 +1,6 @@
 """Why an input got its score: where the draws disagree, what they see instead, and what is most like it."""
 
-from dissensus.explain.examples import Examples, first_codes
+from dissensus.explain.examples import Examples, choose_examples, first_codes
 from dissensus.explain.explanation import (
     Decision,
     Explanation,
@@ -18,6 +18,7 @@ __all__ = [
     "Explanation",
     "Standing",
     "Views",
+    "choose_examples",
     "first_codes",
     "occlusion",
     "standing",

@@ -17,7 +17,7 @@ from dissensus.posterior import WeightDraws, load_draw
 from dissensus.seeding import numpy_stream
 from dissensus.torch_threads import torch_threads
 
-__all__ = ["Examples", "first_codes"]
+__all__ = ["Examples", "choose_examples", "first_codes"]
 
 TILE = 32  # inputs encoded in one call
 MOST_BYTES = 2**24  # of examples: a saved detector stays small whatever the size of the pictures
@@ -31,28 +31,6 @@ class Examples:
     """(E, H, W, C) or (E, D), as they were given."""
     codes: NDArray[np.float32]
     """(E, F): the model's features of them under the first draw, such as the means of q(z|x)."""
-
-    @classmethod
-    def choose(
-        cls,
-        inputs: NDArray[Any],
-        data: Tensor,
-        model: GenerativeModel,
-        draws: WeightDraws,
-        *,
-        count: int,
-        seed: int,
-        device: torch.device | str = "cpu",
-    ) -> Examples:
-        """At most ``count`` of the inputs, by chance; fewer if they are so large that 16 MiB hold no more.
-
-        ``inputs`` are what is shown, ``data`` (N, *S) the same as the networks read them.
-        """
-        largest = MOST_BYTES // max(1, math.prod(inputs.shape[1:]) * inputs.itemsize)
-        count = min(count, len(inputs), largest)
-        chosen = np.sort(numpy_stream(seed, "examples").permutation(len(inputs))[:count])
-        kept = data[torch.from_numpy(chosen)]
-        return cls(inputs[chosen], first_codes(model, draws, kept, device=device))
 
     def nearest(
         self, codes: NDArray[np.float32], count: int
@@ -79,3 +57,12 @@ def first_codes(
             for start in range(0, max(1, len(data)), TILE)
         ]
     return np.concatenate(parts)
+
+
+def choose_examples(total: int, shown: NDArray[Any], *, count: int, seed: int) -> NDArray[np.int64]:
+    """The numbers of at most ``count`` of ``total`` inputs, by chance and in order.
+
+    There are fewer if inputs that are ``shown`` (n, *S) as these are so large that 16 MiB hold no more.
+    """
+    largest = MOST_BYTES // max(1, math.prod(shown.shape[1:]) * shown.itemsize)
+    return np.sort(numpy_stream(seed, "examples").permutation(total)[: min(count, total, largest)])

@@ -25,6 +25,7 @@ from dissensus.inputs.frames import Frame
 from dissensus.inputs.idx import read_idx
 from dissensus.inputs.image_file import image_suffixes, read_image
 from dissensus.inputs.json_lines import JsonLines
+from dissensus.inputs.listings import listing_digest
 from dissensus.inputs.named import DATASET_NAMES, dataset_places, load_dataset
 from dissensus.inputs.outliers import (
     MADE_UP,
@@ -43,9 +44,12 @@ from dissensus.inputs.preprocessing import fit_preprocessor, restore_preprocesso
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.remote import remoteness
 from dissensus.inputs.sample import digits, load_sample
+from dissensus.inputs.shards import Shard, ShardStream
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
+from dissensus.inputs.stored import Stored
+from dissensus.inputs.storing import store_inputs, stored_preprocessor
 from dissensus.inputs.streams import (
     are_pictures,
     in_memory,
@@ -86,6 +90,9 @@ __all__ = [
     "Prepared",
     "Preprocessor",
     "Progress",
+    "Shard",
+    "ShardStream",
+    "Stored",
     "Table",
     "TableEncoder",
     "TableFile",
@@ -115,6 +122,7 @@ __all__ = [
     "is_pattern",
     "is_picture_file",
     "is_table",
+    "listing_digest",
     "load_dataset",
     "load_sample",
     "make_up",
@@ -134,6 +142,8 @@ __all__ = [
     "spectrum",
     "spectrum_names",
     "split",
+    "store_inputs",
+    "stored_preprocessor",
     "training_inputs",
     "uniform_noise",
 ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -87,10 +87,15 @@ class ImageFolder:
         """All pictures at once, (N, H, W) or (N, H, W, 3)."""
         return next(pixels for _, pixels in self.batches(len(self)))
 
-    def _pixels(self) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
+    def run(self, start: int, stop: int) -> NDArray[np.uint8]:
+        """Those of the pictures number ``start`` to ``stop`` that are not left out."""
+        found = [picture for _, picture in self._pixels(self.paths[start:stop])]
+        return np.stack(found) if found else np.empty((0, *self.shape), np.uint8)
+
+    def _pixels(self, paths: Sequence[Path] | None = None) -> Iterator[tuple[Path, NDArray[np.uint8]]]:
         first, shape = self._decided()
         channels = 1 if len(shape) == 2 else 3
-        for path in self.paths:
+        for path in self.paths if paths is None else paths:
             if path in self._unreadable:
                 continue
             picture = self._read(path, channels)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import CODE, as_bytes, image_statistic_names
 
-__all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings"]
+__all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
 PICTURED = ("isolation",)
 """Of what surroundings tell, what is measured of pictures. Their far outliers may be nearer to the training
@@ -32,9 +32,17 @@ MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are mad
 
 def picture_surroundings(images: NDArray[Any], random: np.random.Generator) -> Surroundings:
     """Learns from the textures of training pictures (n, H, W, C), or of a random choice of them."""
-    if len(images) > MOST_PICTURES:
-        images = images[np.sort(random.permutation(len(images))[:MOST_PICTURES])]
-    return Surroundings.of_vectors(textures(images), random)
+    return surroundings_of_some(len(images), lambda chosen: textures(images[chosen]), random)
+
+
+def surroundings_of_some(
+    count: int, textures_of: Callable[[NDArray[np.int64]], NDArray[np.float64]], random: np.random.Generator
+) -> Surroundings:
+    """The same of ``count`` training pictures, told which of them are chosen, in order."""
+    chosen = np.arange(count)
+    if count > MOST_PICTURES:
+        chosen = np.sort(random.permutation(count)[:MOST_PICTURES])
+    return Surroundings.of_vectors(textures_of(chosen), random)
 
 
 @dataclass(frozen=True)

@@ -230,8 +230,9 @@ class TableFile:
         wanted = [*self.columns, *([] if self.id_column is None else [self.id_column])]
         try:
             with parquet.ParquetFile(self.path) as file:
-                total, done = max(1, file.metadata.num_rows), 0
-                for batch in file.iter_batches(size, columns=wanted):
+                total = max(1, file.metadata.num_rows)
+                groups, done = _from_group(file.metadata, start)
+                for batch in file.iter_batches(size, row_groups=groups, columns=wanted):
                     begin, done = done, done + batch.num_rows
                     if done <= start:
                         continue
@@ -258,6 +259,14 @@ def _beyond(row: list[Any], width: int) -> list[Any]:
     """What stands in a sheet's row beside its table."""
     rest = row[width:]
     return rest if any(value not in (None, "") for value in rest) else []
+
+
+def _from_group(about: Any, start: int) -> tuple[list[int], int]:
+    """Those of a Parquet file's groups of rows that are needed from row ``start`` on, and the first's row."""
+    groups, done = list(range(about.num_row_groups)), 0
+    while groups and done + about.row_group(groups[0]).num_rows <= start:
+        done += about.row_group(groups.pop(0)).num_rows
+    return groups, done
 
 
 def is_number(text: str) -> bool:

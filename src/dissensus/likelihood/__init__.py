@@ -1,5 +1,6 @@
 """log p(x|θ_m) for every draw and input, and what a model tells of inputs beside it."""
 
+from dissensus.likelihood.devices import log_likelihoods_on
 from dissensus.likelihood.matrix import (
     LogLikelihoods,
     Proposal,
@@ -22,6 +23,7 @@ __all__ = [
     "input_statistics",
     "keeps_bits",
     "log_likelihoods",
+    "log_likelihoods_on",
     "noise_floor",
     "one_look",
     "several_in_a_chain",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from dissensus.decisions import DriftMonitor, benjamini_hochberg
+from dissensus.decisions import DriftMonitor, discovery_limit
 
 __all__ = ["Row", "with_drift", "with_fdr"]
 
@@ -36,16 +35,15 @@ def with_drift(parts: Iterable[Sequence[Row]], monitor: DriftMonitor) -> Iterato
         yield [row if row.score is None else replace(row, drift=next(path)) for row in rows]
 
 
-def with_fdr(parts: Iterable[Sequence[Row]], p_values: Sequence[float], fdr: float) -> Iterator[list[Row]]:
+def with_fdr(parts: Iterable[Sequence[Row]], p_values: Iterable[float], fdr: float) -> Iterator[list[Row]]:
     """The same rows, flagged by Benjamini–Hochberg over the p-values of all rows together.
 
     >>> rows = [Row(0, 1.0, 0.01, True), Row(1, 0.5, 0.04, True), Row(2, error="unreadable")]
     >>> [row.flagged for part in with_fdr([rows], [0.01, 0.04], 0.03) for row in part]
     [True, False, None]
     """
-    values = np.asarray(p_values, dtype=np.float64)
-    flagged = benjamini_hochberg(values, fdr).flagged
     # It flags the smallest p-values: a limit says which without a list of all inputs.
-    limit = float(values[flagged].max()) if flagged.any() else -1.0
+    occurring = Counter(p_values)
+    limit = discovery_limit(list(occurring), list(occurring.values()), fdr)
     for rows in parts:
         yield [row if row.p_value is None else replace(row, flagged=row.p_value <= limit) for row in rows]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
@@ -13,6 +13,7 @@ from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
 from dissensus.destination import Destination
 from dissensus.errors import SettingsError
 from dissensus.inputs.tables import require_pyarrow
+from dissensus.outputs.labels import LABEL, NUMBERED, PartLabel
 from dissensus.outputs.rows import Row
 
 __all__ = [
@@ -69,11 +70,16 @@ def writer_to(stream: TextIO, format: Format, columns: Sequence[str]) -> RowWrit
 
 
 @contextmanager
-def writer_of(output: Destination, format: Format, columns: Sequence[str]) -> Iterator[RowWriter]:
-    """A writer to what a person named: a stream gets rows as they come, a file is replaced at the end."""
+def writer_of(
+    output: Destination, format: Format, columns: Sequence[str], *, label: PartLabel | None = None
+) -> Iterator[RowWriter]:
+    """A writer to what a person named: a stream gets rows as they come, a file is replaced at the end.
+
+    A ``label``, which says what the rows are a part of, is kept in Parquet alone.
+    """
     if format == "parquet":
         with output.binary() as bytes_:
-            parquet = _Parquet(bytes_, columns)
+            parquet = _Parquet(bytes_, columns, label)
             try:
                 yield parquet
             except BaseException:
@@ -90,10 +96,15 @@ def writer_of(output: Destination, format: Format, columns: Sequence[str]) -> It
 
 
 def write_rows(
-    output: Destination, format: Format, columns: Sequence[str], parts: Iterable[Sequence[Row]]
+    output: Destination,
+    format: Format,
+    columns: Sequence[str],
+    parts: Iterable[Sequence[Row]],
+    *,
+    label: PartLabel | None = None,
 ) -> None:
     """Writes all rows there are."""
-    with writer_of(output, format, columns) as writer:
+    with writer_of(output, format, columns, label=label) as writer:
         for rows in parts:
             writer.write(rows)
 
@@ -137,27 +148,39 @@ class _JsonLines:
 
 
 class _Parquet:
-    """The input's name is always text here: a column has one type."""
+    """The input's name is always text here: a column has one type. A part says which were numbers."""
 
-    def __init__(self, stream: BinaryIO, columns: Sequence[str]) -> None:
+    def __init__(self, stream: BinaryIO, columns: Sequence[str], label: PartLabel | None) -> None:
         parquet = require_pyarrow("writing Parquet")
         import pyarrow
 
         text = pyarrow.string()
         types = {"input": text, "flagged": pyarrow.bool_(), "error": text, "notes": text}
-        self._schema = pyarrow.schema([(name, types.get(name, pyarrow.float64())) for name in columns])
+        types[NUMBERED] = pyarrow.bool_()
+        columns = [*columns, *([] if label is None else [NUMBERED])]
+        metadata = None if label is None else {LABEL: label.to_json()}
+        fields = [(name, types.get(name, pyarrow.float64())) for name in columns]
+        self._schema = pyarrow.schema(fields, metadata)
         self._arrow, self._columns = pyarrow, columns
         self._writer = parquet.ParquetWriter(stream, self._schema)
 
     def write(self, rows: Sequence[Row]) -> None:
         values = {
-            column: [str(row.input) if column == "input" else getattr(row, column) for row in rows]
+            column: [
+                _OF_PARQUET[column](row) if column in _OF_PARQUET else getattr(row, column) for row in rows
+            ]
             for column in self._columns
         }
         self._writer.write_table(self._arrow.table(values, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
+
+
+_OF_PARQUET: dict[str, Callable[[Row], Any]] = {
+    "input": lambda row: str(row.input),
+    NUMBERED: lambda row: isinstance(row.input, int),
+}
 
 
 def _finite(value: Any) -> Any:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 import torch
@@ -11,6 +12,7 @@ from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
 from dissensus.models import GenerativeModel
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.draws import load_weights
 from dissensus.posterior.part import Part
 from dissensus.posterior.potential import Potential
@@ -38,11 +40,21 @@ class Chain:
     """
 
     def __init__(
-        self, model: GenerativeModel, settings: SamplingSettings, data: Tensor, index: int, seed: int
+        self,
+        model: GenerativeModel,
+        settings: SamplingSettings,
+        data: Tensor | BlockData,
+        index: int,
+        seed: int,
     ) -> None:
-        self.index, self.seed, self.settings, self.data = index, seed, settings, data
+        self.index, self.seed, self.settings, self.size = index, seed, settings, len(data)
         self.batch_size = min(settings.batch_size, len(data))
         self.steps_per_epoch = len(data) // self.batch_size
+        self.blocks = data if isinstance(data, BlockData) else None
+        """Where inputs that do not fit into memory are read from."""
+        self.data = data.first(self.batch_size) if isinstance(data, BlockData) else data
+        """The inputs (n, *S) that are in memory: all of them, or a window."""
+        self.first = self.data[: self.batch_size]
         self.model = copy.deepcopy(model).to(data.device)
         self.model.initialise_(torch_stream(seed, "chain", index, "initialisation"))
         # What is frozen is no part of a draw: it must stay what the draws will be scored with.
@@ -64,19 +76,23 @@ class Chain:
         for part in self.parts.values():
             part.watch_(self.noiseless_objective)
 
-    def begin_epoch(self, epoch: int) -> Tensor:
-        """Sets streams, prior and adaptation of epoch t; returns its batches (steps, B) of row numbers."""
+    def begin_epoch(self, epoch: int) -> Iterable[Tensor]:
+        """Sets streams, prior and adaptation of epoch t; returns its batches, each (B,) row numbers of data.
+
+        They are a tensor (steps, B), or of inputs that do not fit into memory an iterator, which puts the
+        batch's inputs into memory before it gives their numbers.
+        """
         self.adapt = self.settings.adapts(epoch, self.steps_per_epoch)
         for name, part in self.parts.items():
             random = numpy_stream(self.seed, "chain", self.index, "precision", name, epoch)
             part.resample_precision(self.settings.hyperprior.at(self.settings.temperature), random)
             part.begin_epoch(epoch, self.steps_per_epoch)
         self.generator.manual_seed(stream_seed(self.seed, "chain", self.index, "epoch", epoch))
-        order = torch.randperm(
-            len(self.data),
-            generator=torch_stream(self.seed, "chain", self.index, "order", epoch, device=self.data.device),
-            device=self.data.device,
-        )
+        stream = partial(torch_stream, self.seed, "chain", self.index, "order", epoch)
+        if self.blocks is not None:
+            return self._from_blocks(self.blocks.epoch(stream(), self.batch_size))
+        device = self.data.device
+        order = torch.randperm(len(self.data), generator=stream(device=device), device=device)
         # A partial last batch is left out: the order is new in every epoch, so nothing is left out for long.
         return order[: self.steps_per_epoch * self.batch_size].view(self.steps_per_epoch, self.batch_size)
 
@@ -117,7 +133,7 @@ class Chain:
         all.
         """
         with torch.no_grad():
-            x = self.model.read(self.data[: self.batch_size])
+            x = self.model.read(self.first)
             noise = torch.zeros(len(x), self.model.training_noise_size, device=x.device)
             return float(self.model.objective(x, noise).median())
 
@@ -149,6 +165,14 @@ class Chain:
             part.restore(
                 {k.removeprefix(f"{name}/"): v for k, v in tensors.items() if k.startswith(f"{name}/")}
             )
+
+    def _from_blocks(self, batches: Iterator[tuple[Tensor | None, Tensor]]) -> Iterator[Tensor]:
+        """The batches' row numbers, each given when its inputs are in memory."""
+        for window, rows in batches:
+            if window is not None:
+                self.data = window
+                del window
+            yield rows
 
     def _shares(self) -> int:
         """One where a rule needs the batch as a whole, or a pass may leave traces in the model's buffers."""

@@ -28,7 +28,7 @@ def what_diverged(chain: Chain, epoch: int, steps: Tensor, start: float) -> str 
     # costs half a nat each, P/(2N) an input. RUNAWAY times that and the objective at the start is more.
     weights = sum(part.weights.numel() for part in chain.parts.values())
     now = chain.noiseless_objective()
-    if not now >= start - RUNAWAY * (max(abs(start), 1.0) + weights / (2 * len(chain.data))):
+    if not now >= start - RUNAWAY * (max(abs(start), 1.0) + weights / (2 * chain.size)):
         return (
             f"runs away: its loss is {-now:.4g} after {chain.steps_per_epoch} steps of epoch "
             f"{epoch}, from {-start:.4g} at its start"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 import torch
@@ -14,7 +15,10 @@ from dissensus.errors import DataError
 from dissensus.models import GenerativeModel
 from dissensus.posterior.diagnostics import Diagnostics
 
-__all__ = ["PartDraws", "WeightDraws", "join_draws", "load_draw", "load_weights"]
+__all__ = ["PartDraws", "Watched", "WeightDraws", "join_draws", "load_draw", "load_weights"]
+
+Watched: TypeAlias = Mapping[tuple[int, int], NDArray[np.float64]]
+"""Held-out log-likelihoods (n,) by chain and kept epoch, to compare the chains by."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,8 @@ class WeightDraws:
     epoch: NDArray[np.int64]
     """(M,), counted from 1."""
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
+    watched: Watched = field(default_factory=dict)
+    """Of a run that has just ended; no gate keeps it."""
 
     def __len__(self) -> int:
         return len(self.chain)
@@ -80,6 +86,7 @@ class WeightDraws:
             self.chain[draws],
             self.epoch[draws],
             self.diagnostics,
+            self.watched,
         )
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from torch import Tensor
 
 from dissensus.errors import SettingsError
 from dissensus.models import GenerativeModel
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.draws import WeightDraws
 from dissensus.posterior.engines import engine_for
 from dissensus.posterior.run import OnEpoch, PosteriorRun
@@ -17,12 +18,12 @@ from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.steady_memory import steady_memory
 from dissensus.torch_threads import torch_threads
 
-__all__ = ["sample_posterior", "sample_together"]
+__all__ = ["epochs_of", "sample_posterior", "sample_together"]
 
 
 def sample_posterior(
     model: GenerativeModel,
-    data: Tensor,
+    data: Tensor | BlockData,
     settings: SamplingSettings,
     *,
     seed: int,
@@ -32,7 +33,8 @@ def sample_posterior(
 ) -> WeightDraws:
     """Runs ``settings.chains`` chains on ``data`` and returns their draws.
 
-    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on; ``model``
+    ``data`` (N, *S) and ``held_out`` (n, *S) are uint8 or float tensors on the device to run on, or ``data``
+    is read from where it is stored (:class:`~dissensus.posterior.blocks.BlockData`); ``model``
     gives the architecture and is left as it is. With ``checkpoint``, a folder, the run is saved after every
     epoch, and the same call made again goes on where it stopped, to the same bits.
     """
@@ -48,14 +50,25 @@ def sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
     Their chains fill a GPU together: eight take less time than twice four. All must step alike, on batches of
     one size and equally often an epoch; those of fewer epochs are done earlier.
     """
+    found: list[WeightDraws] = []
+    for _ in epochs_of(runs, found):
+        pass
+    return found
+
+
+def epochs_of(runs: Sequence[PosteriorRun], found: list[WeightDraws]) -> Iterator[int]:
+    """Runs the chains of several posteriors together, and yields each epoch when it is done.
+
+    In the end their draws are in ``found``.
+    """
     try:
-        return _sample_together(runs)
+        yield from _epochs(runs, found)
     finally:
         for run in runs:
             run.release()
 
 
-def _sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
+def _epochs(runs: Sequence[PosteriorRun], found: list[WeightDraws]) -> Iterator[int]:
     if len({(chain.batch_size, chain.steps_per_epoch) for run in runs for chain in run.chains}) > 1:
         raise SettingsError("to sample together, all runs need as many rows and the same batch size")
     engine, stepping = None, None  # and the chains it was made for
@@ -75,4 +88,5 @@ def _sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
             parts = trace.split([len(run.chains) for run in due])  # type: ignore[no-untyped-call]
             for run, part in zip(due, parts, strict=True):
                 run.end_epoch(epoch, part, seconds)
-        return [run.draws() for run in runs]
+            yield epoch
+        found += [run.draws() for run in runs]

@@ -18,9 +18,10 @@ from torch import Tensor
 
 from dissensus.errors import DataError, SettingsError
 from dissensus.models import GenerativeModel
+from dissensus.posterior.agreement import median_rhat, median_size
+from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
-from dissensus.posterior.convergence import LEAST, LEAST_FOR_SIZE, bulk_size, rhat
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health
 from dissensus.posterior.divergence import divergence_error, what_diverged
 from dissensus.posterior.draws import PartDraws, WeightDraws
@@ -31,7 +32,7 @@ from dissensus.posterior.step_work import watching_threads
 from dissensus.seeding import torch_stream
 from dissensus.torch_threads import torch_threads, usable_threads
 
-__all__ = ["OnEpoch", "PosteriorRun"]
+__all__ = ["HELD_OUT_ROWS", "OnEpoch", "PosteriorRun"]
 
 OnEpoch = Callable[[Sequence[EpochReport]], None]
 Weights = dict[str, Tensor]
@@ -51,7 +52,7 @@ class PosteriorRun:
     def __init__(
         self,
         model: GenerativeModel,
-        data: Tensor,
+        data: Tensor | BlockData,
         settings: SamplingSettings,
         *,
         seed: int,
@@ -78,8 +79,7 @@ class PosteriorRun:
         self.noise = torch.randn(HELD_OUT_SAMPLES, model.noise_size, generator=noise).to(data.device)
         self.kept: dict[tuple[int, int], Weights] = {}
         self.reports: dict[tuple[int, int], EpochReport] = {}
-        self.watched: dict[tuple[int, int], Tensor] = {}
-        """Held-out log-likelihoods (n,) by chain and kept epoch, to compare the chains by."""
+        self.watched: dict[tuple[int, int], NDArray[np.float64]] = {}
         self.rhat: dict[int, float] = {}
         self.finished = 0
         self.checkpoint: Checkpoint | None = None
@@ -88,6 +88,9 @@ class PosteriorRun:
             # Of a user's own networks only the weights they start from can be described.
             start = [part.weights for chain in self.chains for part in chain.parts.values()]
             watched = [] if self.held_out is None else [self.held_out]
+            if isinstance(data, BlockData):
+                described["data"] = {"digest": data.digest, "block": data.block, "window": data.window}
+                data = data.first(1)
             self.checkpoint = Checkpoint(checkpoint, fingerprint(described, data, *watched, *start))
             try:
                 self._resume(self.checkpoint)
@@ -138,10 +141,9 @@ class PosteriorRun:
                 parts[name] = PartDraws(layout.split(torch.stack(own)), of)
         epoch = np.array([t for _, t, _ in drawn], dtype=np.int64)
         told = self._diagnostics({c: own.tuned for c, own in found.items() if own.tuned})
-        series = self._series(self.settings.epochs)
-        if series is not None and series.shape[1] >= LEAST_FOR_SIZE:  # at the end alone: it takes a while
-            told = replace(told, effective_size=float(np.median(bulk_size(series))))
-        return WeightDraws(parts, chain, epoch, told)
+        # At the end alone: it takes a while.
+        size = median_size(self.watched, self.settings.chain_numbers, self.settings.epochs)
+        return WeightDraws(parts, chain, epoch, replace(told, effective_size=size), dict(self.watched))
 
     def _new_chain(self, index: int) -> Chain:
         """Chain number ``index`` at its start, with half the step size for each time it has run away."""
@@ -173,7 +175,7 @@ class PosteriorRun:
         if self.checkpoint is not None:
             self.checkpoint.save_draw(c, epoch, draw)
         if watched is not None:
-            self.watched[c, epoch] = watched
+            self.watched[c, epoch] = watched.numpy()
 
     def _start_again(self, index: int, epoch: int, reason: str) -> None:
         """Puts a slower chain in the place of one that ran away in ``epoch``, and lets it catch up.
@@ -216,15 +218,8 @@ class PosteriorRun:
 
     def _compare_chains(self, epoch: int) -> None:
         """R̂ of the held-out log-likelihoods up to a kept epoch."""
-        if (series := self._series(epoch)) is not None:
-            self.rhat[epoch] = float(np.median(rhat(series)))
-
-    def _series(self, epoch: int) -> NDArray[np.float64] | None:
-        """Held-out log-likelihoods (C, n, N) up to a kept epoch; ``None`` if they are too few to compare."""
-        epochs = [t for t in sorted({t for _, t in self.watched}) if t <= epoch]
-        if len(epochs) < LEAST or len(self.chains) < 2:
-            return None
-        return np.array([[self.watched[chain.index, t].numpy() for t in epochs] for chain in self.chains])
+        if (found := median_rhat(self.watched, self.settings.chain_numbers, epoch)) is not None:
+            self.rhat[epoch] = found
 
     def _finished(self, chain: Chain) -> Drawn:
         """The draws of one chain.
@@ -237,7 +232,7 @@ class PosteriorRun:
             {t: self.kept[c, t] for c, t in sorted(self.kept) if c == chain.index},
             {name: (chain.parts[name].state, chain.parts[name].weights) for name in chain.drawn},
             self.settings.fitted_draws or 0,
-            len(chain.data),
+            chain.size,
             partial(torch_stream, chain.seed, "chain", chain.index),
             partial(self._explains, chain),
         )
@@ -268,7 +263,8 @@ class PosteriorRun:
         if self.checkpoint is None:
             return
         tensors = {f"{c.index}/{name}": t for c in self.chains for name, t in c.tensors().items()}
-        tensors |= {f"watched/{c}/{epoch}": values for (c, epoch), values in self.watched.items()}
+        watched = ((key, torch.from_numpy(values)) for key, values in self.watched.items())
+        tensors |= {f"watched/{c}/{epoch}": values for (c, epoch), values in watched}
         self.checkpoint.save(self.finished, tensors, self._diagnostics().to_dict())
 
     def _resume(self, checkpoint: Checkpoint) -> None:
@@ -287,7 +283,7 @@ class PosteriorRun:
             for epoch in filter(self.settings.keeps, range(1, self.finished + 1)):
                 self.kept[chain.index, epoch] = checkpoint.load_draw(chain.index, epoch)
                 if f"watched/{chain.index}/{epoch}" in tensors:
-                    self.watched[chain.index, epoch] = tensors[f"watched/{chain.index}/{epoch}"]
+                    self.watched[chain.index, epoch] = tensors[f"watched/{chain.index}/{epoch}"].numpy()
 
 
 def _described(model: GenerativeModel) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,17 @@ class Measured:
         if len(set(sizes.values())) > 1 or any(len(size) != 1 for size in sizes.values()):
             raise DataError(f"what is measured must be one number an input, but the shapes are {sizes}")
         self._size = next(iter(sizes.values()), (0,))[0]
+
+    @classmethod
+    def together(cls, parts: Sequence[Measured]) -> Measured:
+        """What was measured of several lots of inputs, as that of all of them in a row."""
+        if len(parts) == 1:
+            return parts[0]
+        matrices = [part.matrix for part in parts if part._matrix is not None]
+        return cls(
+            np.concatenate(matrices, axis=1) if matrices else None,
+            {name: np.concatenate([part.statistics[name] for part in parts]) for name in parts[0].statistics},
+        )
 
     @property
     def matrix(self) -> NDArray[Any]:

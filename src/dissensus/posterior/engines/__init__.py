@@ -28,7 +28,7 @@ class Engine(Protocol):
 def engine_for(chains: Sequence[Chain]) -> Engine:
     """The fastest engine for the chains and the device they are on."""
     if chains[0].data.is_cuda:
-        recordable = all(chain.model.capturable for chain in chains)
+        recordable = all(chain.model.capturable and chain.blocks is None for chain in chains)
         return CapturedEngine(chains) if recordable else EagerEngine(chains)
     for engine in (ThreadedEngine, DividedEngine):
         if engine.pays(chains):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -44,7 +45,7 @@ class CapturedEngine:
 
     def _begin(self, epoch: int) -> Tensor:
         """Row numbers (steps, C, B)."""
-        return torch.stack([chain.begin_epoch(epoch) for chain in self.chains], dim=1)
+        return torch.stack([cast(Tensor, chain.begin_epoch(epoch)) for chain in self.chains], dim=1)
 
     def _capture(self) -> None:
         before = [{k: v.clone() for k, v in chain.tensors().items()} for chain in self.chains]
@@ -64,7 +65,8 @@ class CapturedEngine:
             for _ in range(3):
                 self._step_all()
             torch.cuda.synchronize()
-            with torch.cuda.graph(self.graph):
+            # Another thread may run chains on another GPU: what it asks of the driver is its own affair.
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
                 self._step_all()
         torch.backends.cuda.matmul.allow_tf32 = dense_tf32
         for chain, tensors in zip(self.chains, before, strict=True):

@@ -1,0 +1,102 @@
+"""What dividing a scoring costs: a million rows by one process, and by shards that are merged.
+
+The shards are run one after the other, on the same cores as the one process, so that what they take together
+is what dividing adds: starting, reading the gate, writing parts, merging them. Processor time is what other
+programs on the machine change least.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from os import wait4
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.checks.asked import Asked
+from benchmarks.pieces import Found, Piece
+from benchmarks.records import Record
+from dissensus import Detector
+
+__all__ = ["pieces", "sentences"]
+
+GATE: Mapping[str, Any] = {"epochs": 5, "device": "cpu"}
+COLUMNS, FITTED = 8, 5000
+ROWS, QUICK, SHARDS = 1_000_000, 20_000, 2  # a shard for each of two cores
+OPTIONS = ("--fdr", "0.1")
+COMMAND = "import sys; from dissensus.cli import app; app(sys.argv[1:])"
+
+
+def pieces(asked: Asked) -> Iterator[Piece]:
+    """One size."""
+    rows = QUICK if asked.quick else ROWS
+    settings = {"rows": rows, "shards": SHARDS, "columns": COLUMNS, "gate": dict(GATE)}
+    yield Piece("shards", "rows", settings, partial(_measured, rows))
+
+
+def sentences(records: list[Record]) -> list[str]:
+    """One sentence."""
+    return [
+        f"Shards: {record.settings['rows']} rows took {record.about['whole_cpu_seconds']:.0f} s of processor "
+        f"time in one process, and {record.about['overhead_cpu']:+.1%} in {record.settings['shards']} shards "
+        f"with their merge ({record.about['overhead_wall']:+.1%} by the clock); the results are "
+        + ("equal to the byte." if record.about["equal"] else "NOT EQUAL.")
+        for record in records
+    ]
+
+
+def _measured(rows: int, say: Callable[[str], None]) -> Found:
+    random = np.random.default_rng(0)
+    mixing = random.normal(size=(COLUMNS, COLUMNS))
+    found: list[dict[str, Any]] = []
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        say("fitting")
+        Detector(**GATE).fit(random.normal(size=(FITTED, COLUMNS)) @ mixing).save(folder / "gate")
+        data = np.lib.format.open_memmap(folder / "rows.npy", "w+", np.float64, (rows, COLUMNS))
+        data[:] = random.normal(size=(rows, COLUMNS)) @ mixing
+        data.flush()
+        score = ("score", folder / "gate", folder / "rows.npy", "--quiet")
+        say("one process")
+        found.append({"run": "whole", **_run(*score, "-o", folder / "whole.csv", *OPTIONS)})
+        parts = [folder / f"part-{shard}.parquet" for shard in range(SHARDS)]
+        for shard, part in enumerate(parts):
+            say(f"shard {shard} of {SHARDS}")
+            took = _run(*score, "-o", part, "--shard", f"{shard}/{SHARDS}")
+            found.append({"run": f"shard {shard}", **took})
+        say("merging")
+        found.append(
+            {"run": "merge", **_run("merge", *parts, "-o", folder / "merged.csv", *OPTIONS, "--quiet")}
+        )
+        equal = (folder / "whole.csv").read_bytes() == (folder / "merged.csv").read_bytes()
+    whole, *divided = found
+    return Found(
+        found,
+        {
+            "equal": equal,
+            "whole_cpu_seconds": whole["cpu_seconds"],
+            "overhead_cpu": sum(each["cpu_seconds"] for each in divided) / whole["cpu_seconds"] - 1,
+            "overhead_wall": sum(each["seconds"] for each in divided) / whole["seconds"] - 1,
+            "merge_seconds": divided[-1]["seconds"],
+        },
+    )
+
+
+def _run(*arguments: object) -> dict[str, float]:
+    """Seconds of one command in a process of its own: by the clock, of all cores, and its peak of memory."""
+    began = time.monotonic()
+    process = subprocess.Popen([sys.executable, "-c", COMMAND, *map(str, arguments)])
+    _, status, used = wait4(process.pid, 0)
+    if status:
+        raise RuntimeError(f"{arguments[0]} ended with {status}")
+    return {
+        "seconds": time.monotonic() - began,
+        "cpu_seconds": used.ru_utime + used.ru_stime,
+        "peak_megabytes": used.ru_maxrss * 1024 / 1e6,
+    }

@@ -1,0 +1,133 @@
+"""Chains of one fit that are run apart, on several machines, and joined to one detector.
+
+Every part divides the inputs by the same seed, so that all chains of all parts see the same training inputs
+and none sees those that the score learns from and is calibrated on. These, a fifth of the inputs, go with
+each part: where parts are joined, the inputs themselves are not needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.detector.drawing import EXAMPLES, InMemory, PreparedRows, Sampled, preparing, sample
+from dissensus.detector.fitting import divided
+from dissensus.detector.learnt import LeftOut
+from dissensus.detector.measuring import OnProgress
+from dissensus.detector.plan import Plan
+from dissensus.detector.sampling import sampling_settings
+from dissensus.detector.trimming import leaves_out, left_out, near_the_bulk
+from dissensus.errors import SettingsError
+from dissensus.inputs import EmbeddedPreprocessor
+from dissensus.posterior import fingerprint
+
+if TYPE_CHECKING:
+    from dissensus.detector.estimator import Detector
+
+__all__ = ["KEPT_PARTS", "Chains", "Kept", "run_chains"]
+
+KEPT_PARTS = ("validation", "calibration", EXAMPLES)
+"""The inputs that go with each part of a fit."""
+
+
+@dataclass(frozen=True)
+class Kept(InMemory):
+    """The inputs that go with chains, as read and as a model reads them."""
+
+    inputs: Mapping[str, NDArray[Any]]
+    parts: Mapping[str, Tensor]
+
+    def given(self, part: str) -> NDArray[Any]:
+        """Return a part's inputs as read."""
+        return self.inputs[part]
+
+
+@dataclass(frozen=True)
+class Chains:
+    """Some chains of a fit in parts, with all that it takes to join them with the others."""
+
+    detector: Detector
+    """As it was asked to be fitted, with the chains and draws of this part alone."""
+    sampled: Sampled
+    held_out: Kept
+    rows: Mapping[str, int]
+    """How many inputs went into which part of the fit."""
+    seed: int
+    data: str
+    """The digest of all inputs and of how they are divided."""
+    left_out: LeftOut | None = None
+
+    @property
+    def numbers(self) -> list[int]:
+        """Which chains these are."""
+        return sorted(set(self.sampled.draws.chain.tolist()))
+
+    def save(self, folder: str | Path) -> None:
+        """Writes a folder of JSON and safetensors; an older one there, or a gate, is replaced."""
+        from dissensus.detector.apart_saving import save_chains
+
+        save_chains(self, folder)
+
+    @classmethod
+    def load(cls, folder: str | Path, *, device: str = "auto", **own: Any) -> Chains:
+        """Reads what :meth:`save` wrote; code of your own is passed as to ``Detector.load``."""
+        from dissensus.detector.apart_saving import load_chains
+
+        return load_chains(folder, device=device, **own)
+
+
+def run_chains(
+    detector: Detector,
+    X: Any,
+    plan: Plan,
+    first_chain: int,
+    *,
+    checkpoint: str | Path | None,
+    on_progress: OnProgress | None,
+    stacklevel: int,
+) -> Chains:
+    """Run some chains, numbered from ``first_chain`` on; warnings about inputs point so many calls up."""
+    if isinstance(first_chain, bool) or not isinstance(first_chain, int) or first_chain < 0:
+        raise SettingsError(f"first_chain must be a whole number of at least 0, got {first_chain!r}")
+    own = replace(
+        plan,
+        sampling=lambda sampler, size: sampling_settings(detector, sampler, size).with_(
+            first_chain=first_chain
+        ),
+    )
+    inputs, rows = divided(X, own)
+    prepare = preparing(inputs, own)
+    trims, kept = leaves_out(rows, own.contamination), rows
+    prepared = prepare(rows, own.neighbours and not trims, stacklevel + 1)
+    if trims:
+        if prepared.preprocessor.pictured:
+            raise SettingsError(
+                "outliers among pictures are told by a first fit of all chains, which no part has: leave "
+                "contamination out, or fit all chains in one place"
+            )
+        kept = near_the_bulk(prepared, own)
+        prepared = prepare(kept, own.neighbours, None)
+    sampled = sample(prepared, own, checkpoint=checkpoint, on_progress=on_progress)
+    return Chains(
+        detector,
+        sampled,
+        _kept(prepared.with_examples(own.examples, own.seed)),
+        prepared.counts,
+        own.seed,
+        fingerprint({"rows": len(inputs)}, *prepared.parts.values()),
+        left_out(rows, kept, own.contamination) if trims else None,
+    )
+
+
+def _kept(prepared: PreparedRows) -> Kept:
+    """Of what is embedded, only the vectors: the inputs themselves may be anything."""
+    given = {part: prepared.given(part) for part in KEPT_PARTS}
+    if isinstance(prepared.preprocessor, EmbeddedPreprocessor):
+        given = {part: np.zeros(len(inputs), np.uint8) for part, inputs in given.items()}
+    return Kept(given, {part: prepared.parts[part] for part in KEPT_PARTS})

@@ -1,0 +1,197 @@
+"""A fit that does not hold its inputs in memory.
+
+They stay on disk: a ``.npy`` file of uint8 pictures or of rows as it is, everything else decoded once into a
+cache of chunks. What is learnt of them before any chain runs is learnt from some, the chains read them by
+blocks (:class:`~dissensus.posterior.BlockData`), and held-out inputs are measured a batch at a time.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.detector.drawing import EXAMPLES, Rows
+from dissensus.detector.fitting import check_count, learnt_from
+from dissensus.detector.inputs import chunk_rows
+from dissensus.detector.learnt import Learnt
+from dissensus.detector.measuring import OnProgress
+from dissensus.detector.parts import part_fractions
+from dissensus.detector.plan import Plan
+from dissensus.errors import SettingsError
+from dissensus.explain import choose_examples
+from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
+from dissensus.memory import in_words, resident
+from dissensus.models.inputs import channels_last, to_tensor
+from dissensus.posterior import BlockData
+from dissensus.seeding import numpy_stream
+
+__all__ = ["learn_within_memory"]
+
+WINDOWS = 1 / 3
+"""The share of what is free that training inputs may take; the rest is for the networks and their steps."""
+BATCH = 1 / 16
+"""The share of what is free that a batch of held-out inputs may take, as what is computed of it."""
+COMPUTED = 64  # bytes that are computed of each number of an input when it is measured
+BLOCK = 1 << 20  # bytes of a block, so that a disk reads long runs
+BLOCKS = 32  # in a window, at least
+
+
+@dataclass(frozen=True)
+class StoredRows:
+    """Inputs on disk, with their purposes."""
+
+    stored: Stored
+    preprocessor: Preprocessor
+    rows: Rows
+    train: Tensor | BlockData
+    at_once: int
+    """How many held-out inputs are in memory."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many inputs serve which purpose."""
+        return {name: len(index) for name, index in self.rows.items() if name != EXAMPLES}
+
+    def first(self, part: str, count: int) -> Tensor:
+        """Return what a model reads of a part's first inputs."""
+        return _seen(self.preprocessor, self.stored.take(self.rows[part][:count]))
+
+    def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
+        """Yield a part's inputs as read and as a model reads them."""
+        rows = self.rows[part]
+        size = max(1, len(rows)) if part == EXAMPLES else self.at_once
+        for start in range(0, max(1, len(rows)), size):
+            inputs = self.stored.take(rows[start : start + size])
+            yield inputs, _seen(self.preprocessor, inputs)
+
+    def with_examples(self, count: int, seed: int) -> StoredRows:
+        """The same with some training inputs as a part of their own."""
+        train = self.rows["train"]
+        first = self.stored.take(train[:1])
+        shown = self.preprocessor.shown(first, channels_last(_seen(self.preprocessor, first)).numpy())
+        chosen = choose_examples(len(train), shown, count=count, seed=seed)
+        return replace(self, rows={**self.rows, EXAMPLES: train[chosen]})
+
+
+def learn_within_memory(
+    X: Any, plan: Plan, *, checkpoint: str | Path | None, on_progress: OnProgress | None, stacklevel: int
+) -> Learnt:
+    """Learn from inputs what is normal, in at most ``plan.memory`` bytes."""
+    assert plan.memory is not None
+    if plan.embed is not None or plan.contamination:
+        what = "embed" if plan.embed is not None else "contamination"
+        raise SettingsError(
+            f"{what} takes all inputs at once, which memory does not allow: "
+            + (
+                "write the vectors to a .npy file, and fit on that"
+                if plan.embed is not None
+                else "leave outliers out of the inputs first, or leave memory out"
+            )
+        )
+    with ExitStack() as ended:
+        if checkpoint is None:
+            folder = Path(ended.enter_context(tempfile.TemporaryDirectory(prefix="dissensus-")))
+        else:
+            folder = Path(checkpoint) / "inputs"
+        stored, encoder = store_inputs(X, folder, resize=plan.resize)
+        prepared = _prepared(stored, encoder, plan, stacklevel + 1)
+        return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
+
+
+def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklevel: int) -> StoredRows:
+    assert plan.memory is not None
+    check_count(len(stored))
+    rows = split(len(stored), part_fractions(len(stored)), seed=plan.seed)
+    are_rows = len(stored.input_shape) == 1
+    settings = plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
+    free = plan.memory - resident()
+    budget = _Budget(stored, free, settings.chains, min(settings.batch_size, len(rows["train"])))
+    budget.check(plan.memory)
+    random = numpy_stream(plan.seed, "surroundings") if plan.neighbours else None
+    preprocessor = stored_preprocessor(
+        stored, rows["train"], encoder, resize=plan.resize, random=random, seed=plan.seed,
+        most=int(free * BATCH), stacklevel=stacklevel + 1,
+    )  # fmt: skip
+    clip = preprocessor.clip
+    at_once = min(chunk_rows(stored.input_shape), max(1, int(free * BATCH) // (COMPUTED * budget.numbers)))
+    train = rows["train"]
+
+    def read(start: int, stop: int) -> Tensor:
+        seen = _seen(preprocessor, stored.take(train[start:stop]))
+        return seen if clip is None else seen.clamp(-clip, clip)
+
+    if budget.all_fit(len(train)):
+        # They are learnt from as if they had never been on a disk.
+        starts = range(0, len(train), budget.block)
+        whole = torch.cat([read(start, min(start + budget.block, len(train))) for start in starts])
+        return StoredRows(stored, preprocessor, rows, whole, at_once)
+    first = read(0, 1)
+    data = BlockData(
+        read,
+        (len(train), *first.shape[1:]),
+        budget.block,
+        budget.window,
+        stored.digest,
+        plan.device,
+    )
+    return StoredRows(stored, preprocessor, rows, data, at_once)
+
+
+@dataclass(frozen=True)
+class _Budget:
+    """How many inputs may be in memory."""
+
+    stored: Stored
+    free: int
+    chains: int
+    batch_size: int
+
+    @property
+    def numbers(self) -> int:
+        """Of one input."""
+        return int(np.prod(self.stored.input_shape))
+
+    @property
+    def seen_bytes(self) -> int:
+        """Of one input as a model reads it: uint8 pixels, or float32 columns."""
+        return self.numbers * (1 if len(self.stored.input_shape) == 3 else 4)
+
+    @cached_property
+    def window(self) -> int:
+        """Inputs that a chain learns from before it reads others: whole batches of them."""
+        each = self.free * WINDOWS / (2 * self.chains * self.seen_bytes)  # while it learns, the next are read
+        return int(each) // self.batch_size * self.batch_size
+
+    @property
+    def block(self) -> int:
+        """Consecutive inputs that are read together."""
+        return max(1, min(BLOCK // self.seen_bytes, self.window // BLOCKS))
+
+    def all_fit(self, count: int) -> bool:
+        """Whether so many inputs take no more than their share."""
+        return 2 * count * self.seen_bytes <= self.free * WINDOWS  # twice, while they are put together
+
+    def check(self, memory: int) -> None:
+        """Refuses memory that not even a batch fits into."""
+        if self.window >= self.batch_size:
+            return
+        needed = 2 * self.chains * self.batch_size * self.seen_bytes / WINDOWS + memory - self.free
+        raise SettingsError(
+            f"memory={in_words(memory)} is too little, for without any inputs the process takes "
+            f"{in_words(memory - self.free)}: give at least {in_words(1.05 * needed)}, or a smaller "
+            "batch_size"
+        )
+
+
+def _seen(preprocessor: Preprocessor, inputs: NDArray[Any]) -> Tensor:
+    return to_tensor(preprocessor.transform(inputs))
