@@ -9,6 +9,7 @@ from benchmarks.frontier.command import frontier
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
+from benchmarks.service.attack_command import attacks
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
 from benchmarks.tables.command import tables
@@ -31,6 +32,7 @@ app.command("tables")(tables)
 app.command("frontier")(frontier)
 app.command("speed")(speed)
 app.command("service")(service)
+app.command("attacks")(attacks)
 app.command("checks")(checks)
 app.command("all")(make_all)
 app.command("fill")(fill_in)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.checks import fused, svhn_numbers
+from benchmarks.checks import fused, scale_numbers, svhn_numbers
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
@@ -207,6 +207,7 @@ NUMBERS: Mapping[str, Number] = {
         for column in ("images", "input_megabytes", "peak_megabytes")
     },
     **svhn_numbers.NUMBERS,
+    **scale_numbers.NUMBERS,
 }
 TABLES: Mapping[str, Table] = {
     "demo": _demo_table,

@@ -248,4 +248,6 @@ def _examples(
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
     if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
         raise ArtifactError("its examples are not of the inputs it takes: save the gate again")
+    if not (np.isfinite(inputs).all() and np.isfinite(codes).all()):
+        raise ArtifactError("its examples hold what is no number: save the gate again")
     return Examples(inputs, codes)

@@ -30,7 +30,7 @@ from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
     from dissensus.explain import Explanation
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
     from dissensus.serve.service import Service
 
 __all__ = ["plain_routes"]
@@ -38,7 +38,12 @@ __all__ = ["plain_routes"]
 EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as a batch
 
 GateName = Annotated[
-    str | None, Query(alias="gate", max_length=100, description="Which gate; default: the first.")
+    str | None,
+    Query(
+        alias="gate",
+        max_length=201,
+        description="Which gate, or GATE/VERSION; not given: the default.",
+    ),
 ]
 Spent = Annotated[
     Literal["fast", "standard", "thorough"] | None,
@@ -66,7 +71,7 @@ def plain_routes(service: Service) -> APIRouter:
         """The gates that can be asked, and how much at once."""
         names = gates.names
         limits = {"max_inputs": settings.max_inputs, "max_body": settings.max_body}
-        return JsonAnswer({"gates": names, "default": names[0] if names else None, **limits})
+        return JsonAnswer({"gates": names, "default": gates.default, **limits})
 
     @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
     async def describe(gate: GateName = None) -> Response:
@@ -98,6 +103,7 @@ def plain_routes(service: Service) -> APIRouter:
                 reading = _inputs(service, served, request, body, convert)
                 names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
+            service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
                 deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
@@ -125,13 +131,15 @@ def plain_routes(service: Service) -> APIRouter:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
+            service.quotas.take(request.scope.get("client_name"), 1)
             explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
             return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
-    async def metrics() -> Response:
-        """For Prometheus."""
-        return _Metrics(service.metrics.page())
+    async def metrics(request: Request) -> Response:
+        """For Prometheus, in its text format or in OpenMetrics."""
+        content, kind = service.metrics.page(request.headers.get("accept", ""))
+        return Response(content, headers={"Content-Type": kind})
 
     return router
 
@@ -149,7 +157,7 @@ async def _inputs(
     if kind == "multipart/form-data":
         if served.kind != "images":
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
-        uploads = parse_files(body, content_type, most=most)
+        uploads = (await service.workers.in_turns(parse_files(body, content_type, most=most)))[-1]
         request.scope.update(gate_name=served.name, inputs=len(uploads))
         reader = PictureReader(
             served.shape,
