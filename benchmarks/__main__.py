@@ -5,6 +5,7 @@ import typer
 from benchmarks.checks.command import checks
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
+from benchmarks.frontier.command import frontier
 from benchmarks.guarantees.command import guarantees
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
@@ -28,6 +29,7 @@ app.command("paper")(paper)
 app.command("panel")(panel)
 app.command("guarantees")(guarantees)
 app.command("tables")(tables)
+app.command("frontier")(frontier)
 app.command("speed")(speed)
 app.command("service")(service)
 app.command("attacks")(attacks)

@@ -56,6 +56,10 @@ def _fused(results: Path, tell: Callable[[list[Record], str], float], statistic:
     return tell(_read(results, "fused"), statistic)
 
 
+def _onnx(results: Path, effort: str, column: str) -> float:
+    return next(float(row[column]) for row in _read(results, "onnx")[0].rows if row["effort"] == effort)
+
+
 def _gpu(results: Path, outcome: str) -> float:
     return float(_read(results, "gpu")[0].about[outcome])
 
@@ -169,6 +173,11 @@ NUMBERS: Mapping[str, Number] = {
     },
     **{f"gpu.{outcome}": partial(_gpu, outcome=outcome) for outcome in ("passed", "failed", "skipped")},
     "gpu.seconds": lambda results: _read(results, "gpu")[0].seconds["all"],
+    **{
+        f"onnx.{effort}.{column}": partial(_onnx, effort=effort, column=column)
+        for effort in ("fast", "standard")
+        for column in ("inputs", "largest_difference", "same_verdicts", "onnxruntime_ms", "gate_ms")
+    },
     "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
     **{
         f"shift.seen.{recent}": partial(

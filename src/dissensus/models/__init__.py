@@ -1,6 +1,7 @@
 """Densities p(x|θ): the contract that every one keeps, VAEs, flows, and what a number is under a VAE."""
 
 from dissensus.models.contract import (
+    LOG_LIKELIHOOD,
     GenerativeModel,
     Inferred,
     LatentModel,
@@ -47,6 +48,7 @@ from dissensus.models.vae import (
 
 __all__ = [
     "AUTO",
+    "LOG_LIKELIHOOD",
     "MAF",
     "MODELS",
     "NSF",

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from dissensus.detector import Detector
 from dissensus.detector.asking import Decisions
+from dissensus.detector.effort import at_effort
 from dissensus.errors import ArtifactError, SettingsError, brief
 from dissensus.inputs import Prepared
 from dissensus.persistence import CONFIG
@@ -202,22 +204,33 @@ class Gates:
                 self._metrics.drift_alarms.labels(loaded.name).inc()
                 self._on_alarm(loaded.name, traffic)
 
-        batcher = Batcher(
-            lambda inputs: loaded.gate.decide(Prepared(inputs)),  # they were checked when they came
-            self._workers,
-            max_batch=self._settings.max_batch,
-            max_delay=self._settings.max_delay_ms / 1000,
-            capacity=self._settings.queue,
-            rate=loaded.rate / self._workers.count,
-            on_batch=on_batch,
-        )
+        def on_other(decisions: Decisions, seconds: float) -> None:
+            """Drift is told by the scores of one effort: what is asked with another is counted alone."""
+            self._metrics.observe_batch(loaded.name, decisions, seconds)
+
+        batcher = self._batcher(loaded.gate, loaded.rate, on_batch)
+        others = [each.name for each in loaded.gate.efforts_ if each.name != loaded.gate.effort]
+        efforts = {name: self._batcher(at_effort(loaded.gate, name), 0.0, on_other) for name in others}
         older = self._served.get(loaded.name)
-        self._served[loaded.name] = Served(loaded, batcher, traffic)
+        self._served[loaded.name] = Served(loaded, batcher, traffic, efforts)
         self._metrics.expect_gate(loaded.name)
         self._metrics.gate_loads.labels(loaded.name).inc()
         log("gate loaded", gate=loaded.name, version=loaded.facts["version"], replaced=older is not None)
         if older is not None:
             self._leave(older)
+
+    def _batcher(self, gate: Detector, rate: float, on_batch: Callable[[Decisions, float], None]) -> Batcher:
+        """A queue for a gate that scores so many inputs a second; 0: nobody knows yet."""
+        assert self._workers is not None
+        return Batcher(
+            lambda inputs: gate.decide(Prepared(inputs)),  # they were checked when they came
+            self._workers,
+            max_batch=self._settings.max_batch,
+            max_delay=self._settings.max_delay_ms / 1000,
+            capacity=self._settings.queue,
+            rate=rate / self._workers.count,
+            on_batch=on_batch,
+        )
 
     def _leave(self, served: Served) -> None:
         task = asyncio.create_task(self._end(served))

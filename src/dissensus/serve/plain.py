@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
@@ -44,6 +44,10 @@ GateName = Annotated[
         max_length=201,
         description="Which gate, or GATE/VERSION; not given: the default.",
     ),
+]
+Spent = Annotated[
+    Literal["fast", "standard", "thorough"] | None,
+    Query(description="How much to spend on a picture; default: as the gate was saved."),
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
@@ -88,7 +92,9 @@ def plain_routes(service: Service) -> APIRouter:
         | {422: {"model": NothingScored, "description": "Nothing in it can be scored by this gate."}},
         openapi_extra=_body(settings.max_inputs),
     )
-    async def score(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
+    async def score(
+        request: Request, gate: GateName = None, convert: Convert = False, effort: Spent = None
+    ) -> Response:
         """Scores image files (form field ``files``) or rows (JSON)."""
         deadline = Deadline(settings.timeout)
         service.scoring_requests += 1
@@ -99,7 +105,7 @@ def plain_routes(service: Service) -> APIRouter:
             decisions = None
             service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
-                deciding = served.batcher.decide(inputs, timeout=deadline.left)
+                deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
         found = results(served, names, problems, notes, decisions)
         if decisions is None:
