@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test test-gpu test-integrations paper browser lint style imports types clean
+.PHONY: demo test attack test-gpu test-integrations paper browser lint style imports types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -27,6 +27,10 @@ test: $(READY) style
 	@$(MAKE) --no-print-directory --keep-going types imports >$(VENV)/checked.txt 2>&1 & checks=$$!; \
 	$(BIN)/python -m pytest -n 2 --dist worksteal; tests=$$?; \
 	wait $$checks; checks=$$?; cat $(VENV)/checked.txt; exit $$((tests || checks))
+
+# Attacks at full size on a service of this machine, ten minutes; those of seconds are part of `make test`.
+attack: $(READY)
+	$(BIN)/python -m pytest -m attack tests/serve/attacks
 
 # The tests that need a GPU, and the record of how they ended: results/checks/gpu.jsonl.
 test-gpu: $(READY)

@@ -5,10 +5,12 @@ import typer
 from benchmarks.checks.command import checks
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
+from benchmarks.frontier.command import frontier
 from benchmarks.guarantees.command import guarantees
 from benchmarks.latent.command import latent
 from benchmarks.panel.command import panel
 from benchmarks.paper.command import paper
+from benchmarks.service.attack_command import attacks
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
 from benchmarks.tables.command import tables
@@ -29,8 +31,10 @@ app.command("panel")(panel)
 app.command("guarantees")(guarantees)
 app.command("tables")(tables)
 app.command("latent")(latent)
+app.command("frontier")(frontier)
 app.command("speed")(speed)
 app.command("service")(service)
+app.command("attacks")(attacks)
 app.command("checks")(checks)
 app.command("all")(make_all)
 app.command("fill")(fill_in)

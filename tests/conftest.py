@@ -10,6 +10,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests st
 import pytest
 import torch
 
+from dissensus import progress
 from dissensus.likelihood import own_bits
 from dissensus.models import build_vae
 
@@ -19,6 +20,9 @@ WHOLE_SELF_TEST = own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIF
 # Whether a row keeps its bits is asked at every fit and load, of which there are over a thousand here. Tests
 # that are not about it ask less.
 own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS = 2, 1, 4, (1,)
+
+# Lines about the progress of long work would come where a machine is slow, and nowhere else.
+progress.EVERY = float("inf")
 
 # A shell that starts us in the background has us ignore Ctrl-C, and so would all processes that tests start.
 ignored = signal.getsignal(signal.SIGINT) == signal.SIG_IGN

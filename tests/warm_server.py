@@ -156,6 +156,8 @@ if __name__ == "__main__":
     import dissensus
 
     import_all(dissensus)
+    # Lines about the progress of long work would come where a machine is slow, and nowhere else.
+    dissensus.progress.EVERY = float("inf")
     gc.collect()
     gc.freeze()  # what is not looked at is not copied either
     request = served(socket.socket(fileno=int(sys.argv[1])))

@@ -102,7 +102,9 @@ def _pictures(scratch: Path) -> tuple[str, BayesianVAE, Ways]:
     """Fitted on a folder of grey PNG files, which are resized."""
     pictures = np.random.default_rng(1).integers(0, 256, size=(80, 12, 10), dtype=np.uint8)
     pictures[:, :, :4] //= 3
-    gate = BayesianVAE(**SETTINGS, resize=(12, 10), device="cpu").fit(_folder(scratch / "fitted", pictures))
+    gate = BayesianVAE(**SETTINGS, effort="thorough", resize=(12, 10), device="cpu").fit(
+        _folder(scratch / "fitted", pictures)
+    )
     asked = pictures[:ASKED].copy()
     asked[3] = 255 - asked[3]
     folder = _folder(scratch / "asked", asked)

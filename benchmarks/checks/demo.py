@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.checks.asked import Asked
 from benchmarks.pieces import Found, Piece
 from benchmarks.records import Record
+from dissensus.defaults import THOROUGH
 from dissensus.demo import demo_record, run_demo
 from dissensus.detector import BayesianVAE
 
@@ -24,7 +25,7 @@ def pieces(asked: Asked) -> Iterator[Piece]:
     settings = {"device": "cpu", **(QUICK if asked.quick else {})}
 
     def measure(_: Callable[[str], None]) -> Found:
-        record = demo_record(run_demo(BayesianVAE(random_state=seed, **settings)))
+        record = demo_record(run_demo(BayesianVAE(random_state=seed, effort=THOROUGH, **settings)))
         return found_in(record)
 
     yield Piece("demo", "detector as it comes", settings, measure, seed)

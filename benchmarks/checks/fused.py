@@ -1,6 +1,6 @@
 """What fusing statistics brings on the clothes that come with the package, and what it costs.
 
-A detector with its defaults but ``statistic="fused"`` is fitted as ``dissensus demo`` does it, once for each
+A detector with its defaults but ``effort="thorough"`` is fitted as ``dissensus demo`` does it, once for each
 seed, and asked about unseen clothes, enlarged digits and all made-up outliers. Recorded are the AUROC of
 several statistics of the same draws, the share of outliers above each one's own threshold, and the seconds
 that scoring takes fused and by ``kl``. Nothing is chosen by these numbers.
@@ -23,6 +23,7 @@ from benchmarks.checks.demo import QUICK
 from benchmarks.pieces import Found, Piece
 from benchmarks.records import Record
 from dissensus.decisions import conformal_threshold
+from dissensus.defaults import THOROUGH
 from dissensus.demo import Demo, run_demo
 from dissensus.detector import BayesianVAE
 from dissensus.evaluation import auroc
@@ -43,7 +44,7 @@ def pieces(asked: Asked) -> Iterator[Piece]:
 
 
 def _measured(settings: Mapping[str, Any], seed: int, _: Callable[[str], None]) -> Found:
-    gate = BayesianVAE(random_state=seed, **settings)
+    gate = BayesianVAE(random_state=seed, effort=THOROUGH, **settings)
     demo = run_demo(gate)
     about = {
         "training": demo.training,

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.checks import fused, svhn_numbers
+from benchmarks.checks import fused, scale_numbers, svhn_numbers
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
@@ -54,6 +54,10 @@ def _demo_table(results: Path) -> str:
 
 def _fused(results: Path, tell: Callable[[list[Record], str], float], statistic: str) -> float:
     return tell(_read(results, "fused"), statistic)
+
+
+def _onnx(results: Path, effort: str, column: str) -> float:
+    return next(float(row[column]) for row in _read(results, "onnx")[0].rows if row["effort"] == effort)
 
 
 def _gpu(results: Path, outcome: str) -> float:
@@ -169,6 +173,11 @@ NUMBERS: Mapping[str, Number] = {
     },
     **{f"gpu.{outcome}": partial(_gpu, outcome=outcome) for outcome in ("passed", "failed", "skipped")},
     "gpu.seconds": lambda results: _read(results, "gpu")[0].seconds["all"],
+    **{
+        f"onnx.{effort}.{column}": partial(_onnx, effort=effort, column=column)
+        for effort in ("fast", "standard")
+        for column in ("inputs", "largest_difference", "same_verdicts", "onnxruntime_ms", "gate_ms")
+    },
     "fuzz.cases": lambda results: _read(results, "fuzz")[0].settings["cases"],
     **{
         f"shift.seen.{recent}": partial(
@@ -198,6 +207,7 @@ NUMBERS: Mapping[str, Number] = {
         for column in ("images", "input_megabytes", "peak_megabytes")
     },
     **svhn_numbers.NUMBERS,
+    **scale_numbers.NUMBERS,
 }
 TABLES: Mapping[str, Table] = {
     "demo": _demo_table,

@@ -89,7 +89,7 @@ def _measured(rows: int, say: Callable[[str], None]) -> Found:
 
 
 def _run(*arguments: object) -> dict[str, float]:
-    """Seconds of one command in a process of its own: by the clock, of all cores, and its peak of memory."""
+    """Seconds of one command in a process of its own: by the clock, and of all cores."""
     began = time.monotonic()
     process = subprocess.Popen([sys.executable, "-c", COMMAND, *map(str, arguments)])
     _, status, used = wait4(process.pid, 0)
@@ -98,5 +98,4 @@ def _run(*arguments: object) -> dict[str, float]:
     return {
         "seconds": time.monotonic() - began,
         "cpu_seconds": used.ru_utime + used.ru_stime,
-        "peak_megabytes": used.ru_maxrss * 1024 / 1e6,
     }

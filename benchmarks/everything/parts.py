@@ -91,6 +91,11 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "cpu": (
         _speed("cpu", 6, "training", "decoding", "accuracy", "trajectory"),
         _speed("cpu", 7, "single", "growth", "rivals", "startup", "beside-others", "same-bits"),
+        # Their records were made beside other work, and their seconds say nothing.
+        Part("speed --device cpu --only efforts", 4),
+        Part("frontier --only fashion-mnist-45", 6),
+        Part("frontier --only svhn-45", 9),
+        Part("checks --only onnx", 2),
         *(
             Part(
                 f"panel --baselines --seeds {seed} --inliers {name}",
@@ -109,6 +114,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(Part(f"paper --baselines --seeds {seed}", 6, f"paper/*:baseline/*@{seed}") for seed in (0, 1, 2)),
         Part("guarantees", 3, "guarantees/guarantees:*"),
         Part("service", 5, "service/service:*"),
+        Part("attacks", 9, "service/attacks:*"),
         Part("checks --only demo", 2, "checks/demo:*"),
         # The demo's fit once more; its records were made beside other work, and their seconds say nothing.
         *(Part(f"checks --only fused --seeds {n}", 6) for n in (0, 1, 2)),
@@ -130,6 +136,10 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(_tables(6, options=f"--contaminated --seeds {seed}") for seed in (0, 1, 2)),
         Part("checks --only shift", 3, "checks/shift:*"),
         *(Part(f"checks --only svhn --seeds {n}", 6, f"checks/svhn:*@{n}") for n in (0, 1, 2)),
+        Part("checks --only shards", 4, "checks/shards:*"),
+        Part("checks --only kills", 6, "checks/kills:*"),
+        Part("checks --only larger --seeds 0", 8, "checks/larger:*"),
+        Part("checks --only larger --seeds 1,2", 3),
         Part("checks --only fuzz", 3, "checks/fuzz:*"),
     ),
 }

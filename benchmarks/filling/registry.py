@@ -16,7 +16,17 @@ Number: TypeAlias = Callable[[Path], float]
 Table: TypeAlias = Callable[[Path], str]
 """Gives the lines of a table in Markdown from the folder of results."""
 
-SOURCES: tuple[str, ...] = ("paper", "panel", "tables", "latent", "speed", "guarantees", "service", "checks")
+SOURCES: tuple[str, ...] = (
+    "paper",
+    "panel",
+    "tables",
+    "latent",
+    "frontier",
+    "speed",
+    "guarantees",
+    "service",
+    "checks",
+)
 """Benchmarks with a ``numbers.py`` that holds NUMBERS and TABLES; full names begin with the benchmark's."""
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.defaults import THOROUGH
 from dissensus.detector import BayesianVAE, Detector, OnProgress
 from dissensus.inputs import digits, load_sample
 from dissensus.seeding import numpy_stream
@@ -26,11 +27,11 @@ class SampleScores(NamedTuple):
 
 
 def fitted_detector(gate: Path | None, *, seed: int, on_progress: OnProgress | None = None) -> Detector:
-    """The one saved in ``gate``, or one with the defaults, fitted on the pictures of clothes."""
+    """The one saved in ``gate``, or one with the defaults, asked thoroughly, fitted on clothes."""
     if gate is not None:
         return Detector.load(gate)
     train, _ = load_sample()
-    return BayesianVAE(random_state=seed).fit(train.images, on_progress=on_progress)
+    return BayesianVAE(random_state=seed, effort=THOROUGH).fit(train.images, on_progress=on_progress)
 
 
 def sample_scores(detector: Detector, *, on_progress: OnProgress | None = None) -> SampleScores:

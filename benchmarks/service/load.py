@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answer", "Load", "Question", "ask_once", "run_clients", "score_questions"]
+__all__ = ["Answer", "Load", "Question", "answer_of", "ask_once", "run_clients", "score_questions"]
 
 TOLERANCE = 1e-6  # relative: what the library promises for the same input in any company
 
@@ -101,7 +101,7 @@ async def ask_once(host: str, port: int, path: str) -> Any:
     reader, writer = await asyncio.open_connection(host, port)
     try:
         writer.write(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
-        return json.loads((await _answer(reader)).body)
+        return json.loads((await answer_of(reader)).body)
     finally:
         writer.close()
 
@@ -145,7 +145,7 @@ async def _ask(
     try:
         writer.write(question.request)
         await writer.drain()
-        answer = await _answer(reader)
+        answer = await answer_of(reader)
     except (OSError, asyncio.IncompleteReadError):
         load.lost += 1
         return True
@@ -161,7 +161,8 @@ async def _ask(
     return answer.headers.get("connection", "").lower() == "close"
 
 
-async def _answer(reader: asyncio.StreamReader) -> Answer:
+async def answer_of(reader: asyncio.StreamReader) -> Answer:
+    """The next answer of a connection."""
     first, *lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     body = await reader.readexactly(int(headers.get("content-length", 0)))

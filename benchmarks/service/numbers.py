@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Records
 from benchmarks.rows import by_part
+from benchmarks.service.attack_table import attack_table
 from benchmarks.service.command import GROUP
 
 __all__ = ["NUMBERS", "TABLES"]
@@ -29,4 +30,4 @@ NUMBERS: Mapping[str, Number] = {
     "memory.requests": partial(_told, part="memory", name="requests"),
     "memory.growth": partial(_told, part="memory", name="growth_mib"),
 }
-TABLES: Mapping[str, Table] = {}
+TABLES: Mapping[str, Table] = {"attacks": lambda results: attack_table(results / "service")}

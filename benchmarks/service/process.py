@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -18,7 +18,7 @@ from dissensus.errors import DissensusError
 __all__ = ["MEMORY", "ServerProcess", "server_process"]
 
 MEMORY = Path("/proc")
-PATIENCE = 60.0  # seconds for a process to end
+PATIENCE = 180.0  # seconds for a process to end
 
 
 class ServerProcess:
@@ -31,8 +31,17 @@ class ServerProcess:
 
     def memory(self) -> float:
         """Resident memory in MiB."""
-        status = (MEMORY / str(self._process.pid) / "status").read_text("utf-8")
-        return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmRSS"))
+        return _resident(self._process.pid)
+
+    def memory_of_all(self) -> float:
+        """The same with all processes that it has started."""
+        own = self._process.pid
+        children = [
+            int(child)
+            for tasks in (MEMORY / str(own) / "task").glob("*/children")
+            for child in tasks.read_text("utf-8").split()
+        ]
+        return sum(_resident(process) for process in (own, *children))
 
     def terminate(self) -> None:
         """Asks it to end, as systemd and containers do."""
@@ -44,11 +53,25 @@ class ServerProcess:
 
 
 @contextmanager
-def server_process(gate: Path, *options: str) -> Iterator[ServerProcess]:
-    """Starts a server for the block; with an address as soon as it answers."""
+def server_process(
+    gate: Path,
+    *options: str,
+    source: Path | None = None,
+    files: int | None = None,
+    log: IO[str] | None = None,
+) -> Iterator[ServerProcess]:
+    """Starts a server for the block; with an address as soon as it answers.
+
+    ``source`` is a folder with another version's package, ``files`` how many files the server may have open,
+    ``log`` where it writes.
+    """
     command = [sys.executable, "-m", "dissensus", "serve", str(gate), "--port", "0", *options]
-    with tempfile.TemporaryFile("w+") as log:
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=os.environ)
+    if files is not None:  # of both limits: it could raise one of them itself
+        command = ["/bin/sh", "-c", f'ulimit -n {files} && exec "$@"', "sh", *command]
+    environment = dict(os.environ) if source is None else {**os.environ, "PYTHONPATH": str(source)}
+    with ExitStack() as stack:
+        log = stack.enter_context(tempfile.TemporaryFile("w+")) if log is None else log
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
         try:
             assert process.stdout is not None
             address = process.stdout.readline().strip()
@@ -64,6 +87,16 @@ def server_process(gate: Path, *options: str) -> Iterator[ServerProcess]:
                 process.wait()
             assert process.stdout is not None
             process.stdout.close()
+
+
+def _resident(process: int) -> float:
+    """MiB of a process; 0 if it has ended."""
+    try:
+        status = (MEMORY / str(process) / "status").read_text("utf-8")
+    except OSError:
+        return 0.0
+    found = (line for line in status.splitlines() if line.startswith("VmRSS"))
+    return next((int(line.split()[1]) / 1024 for line in found), 0.0)
 
 
 def _last(log: IO[str]) -> str:

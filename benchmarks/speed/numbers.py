@@ -39,6 +39,17 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
     "cpu.decodings": ("cpu", "decoding", "decodings a second, conv VAE, K = 16", PLAIN),
     "cpu.batch": ("cpu", "single", "a batch of 128 images, default detector", PLAIN),
     "cpu.one-image": ("cpu", "single", "one image, default detector, loaded", GOAL),
+    **{
+        f"cpu.{effort}.{short}": ("cpu", "efforts", f"{what}, {effort}", "commit 0313e6b")
+        for effort in ("fast", "standard", "thorough")
+        for short, what in (
+            ("batch", "128 pictures of 28×28"),
+            ("one", "one picture of 28×28"),
+            ("batch-32", "64 pictures of 32×32×3"),
+            ("batch-64", "16 pictures of 64×64×3"),
+            ("one-64", "one picture of 64×64×3"),
+        )
+    },
     "cpu.import": ("cpu", "startup", "import dissensus, over import torch", GOAL),
     "cpu.help": ("cpu", "startup", "dissensus --help", GOAL),
     **{f"cpu.nll.{K}": ("cpu", "rivals", f"{NLL}{K}", "pythae's get_nll") for K in (8, 16, 32)},
@@ -63,6 +74,10 @@ def _compared(results: Path, *, device: str, part: str, name: str, other: str, s
 
 def _about(results: Path, *, device: str, part: str, tell: Callable[[Mapping[str, Any]], float]) -> float:
     return tell(_record(results, device, part).about)
+
+
+def _load(about: Mapping[str, Any]) -> float:
+    return float(about["load_average"][1])
 
 
 def _slope(axis: str, about: Mapping[str, Any]) -> float:
@@ -124,6 +139,7 @@ NUMBERS: Mapping[str, Number] = {
         )
         for device in DEVICES
     },
+    "cpu.efforts.load": partial(_about, device="cpu", part="efforts", tell=_load),
     "cuda.bytes-an-input": partial(_about, device="cuda", part="growth", tell=_bytes_an_input),
     **{
         f"cpu.decoder-alone.{K}": partial(

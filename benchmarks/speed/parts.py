@@ -10,6 +10,7 @@ import torch
 from benchmarks.speed.accuracy import measure_accuracy
 from benchmarks.speed.beside_others import measure_beside_others
 from benchmarks.speed.decoding import measure_decoding
+from benchmarks.speed.efforts import measure_efforts
 from benchmarks.speed.growth import measure_growth
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.rivals import measure_rivals
@@ -29,6 +30,7 @@ PARTS: Mapping[str, Measure] = {
     "training": measure_training,
     "decoding": measure_decoding,
     "single": measure_single,
+    "efforts": measure_efforts,
     "growth": measure_growth,
     "rivals": measure_rivals,
     "startup": measure_startup,
@@ -43,7 +45,7 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "rivals", "startup", "beside-others", "same-bits"),
+    "cuda": ("single", "efforts", "rivals", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
 

@@ -14,6 +14,7 @@ from benchmarks.speed.sizes import Sizes
 from benchmarks.speed.straightforward import score
 from benchmarks.speed.subject import copied_draws, plain_default
 from benchmarks.speed.timing import seconds
+from dissensus.defaults import THOROUGH
 from dissensus.detector import BayesianVAE
 from dissensus.inputs import load_sample
 from dissensus.models.inputs import to_tensor, unit_scale
@@ -28,7 +29,7 @@ BATCH = 128
 def measure_single(sizes: Sizes, device: torch.device) -> dict[str, Any]:
     """Latency of ``decide`` on one image, and throughput on many, after loading a saved detector."""
     train, test = load_sample()
-    gate = BayesianVAE(epochs=EPOCHS, device="cpu").fit(train.images[:TRAINED_ON])
+    gate = BayesianVAE(epochs=EPOCHS, effort=THOROUGH, device="cpu").fit(train.images[:TRAINED_ON])
     with tempfile.TemporaryDirectory() as folder:
         gate.save(Path(folder) / "gate")
         gate = BayesianVAE.load(Path(folder) / "gate", device="cpu")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ctypes
 import re
 import sys
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from dissensus.errors import SettingsError
 
-__all__ = ["in_words", "parse_memory", "resident"]
+__all__ = ["give_back", "in_words", "parse_memory", "peak_of"]
 
 UNITS = {"": 1, **{prefix: 1000**power for power, prefix in enumerate("kmgt", 1)}}
 UNITS |= {f"{prefix}i": 1024**power for power, prefix in enumerate("kmgt", 1)}
@@ -37,12 +40,29 @@ def in_words(amount: float) -> str:
     return f"{amount / 1e9:.1f} GB" if amount >= 1e9 else f"{amount / 1e6:.0f} MB"
 
 
-def resident() -> int:
-    """Bytes of memory that this process has now, or where that is not told, that it has had at most."""
+def give_back() -> None:
+    """Hand free memory back to the system, on Linux: torch's many sizes leave holes that add up otherwise."""
+    if sys.platform.startswith("linux"):
+        library = ctypes.CDLL(None)
+        if hasattr(library, "malloc_trim"):
+            library.malloc_trim(0)
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Do some work, and return the bytes of memory that this process had at most meanwhile.
+
+    Where the system does not tell that of a piece of work, it is what the process had at most until now.
+    """
+    with suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5", "ascii")  # the peak is counted from here
+    work()
+    status = Path("/proc/self/status")
+    if status.exists():
+        lines = status.read_text("ascii", "replace").splitlines()
+        peak = next((line for line in lines if line.startswith("VmHWM:")), None)
+        if peak is not None:
+            return int(peak.split()[1]) * 1024
     import resource  # not on Windows
 
-    status = Path("/proc/self/statm")
-    if status.exists():
-        return int(status.read_text("ascii").split()[1]) * resource.getpagesize()
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return most if sys.platform == "darwin" else most * 1024

@@ -21,6 +21,7 @@ MEANINGS = {
     "reconstruction-spread": "how far the draws’ reconstructions lie apart",
     "pixel-variance": "how far the draws disagree, pixel by pixel or column by column",
     "code-length": "how many bits a lossless coder needs for it",
+    "predicted-length": "how badly each of its pixels is foretold by those next to it",
     **SPECTRUM,
     **SURROUNDINGS,
 }
@@ -42,6 +43,7 @@ PLAIN: Mapping[str, tuple[str, str]] = {
     "reconstruction": ("the draws cannot rebuild it", "the draws rebuild it unusually well"),
     "reconstruction-spread": ("the draws rebuild it differently", "the draws rebuild it unusually alike"),
     "code-length": ("there is unusually much detail in it", "there is unusually little detail in it"),
+    "predicted-length": ("its detail is unusually irregular", "its detail is unusually regular"),
     "detail-1": ("it is unusually bright", "it is unusually dark"),
     **{
         f"detail-{n}": (f"unusually much {band} detail", f"unusually little {band} detail")

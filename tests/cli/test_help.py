@@ -11,7 +11,7 @@ HELP_EVERYWHERE = """
 import sys
 from typer.testing import CliRunner
 from dissensus.cli import app
-single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "serve"]
+single = ["demo", "fit", "score", "calibrate", "explain", "report", "inspect", "serve", "export"]
 for command in ([], *([name] for name in single)):
     result = CliRunner().invoke(app, [*command, "--help"])
     assert result.exit_code == 0 and "Usage" in result.stdout, (command, result)

@@ -98,9 +98,9 @@ def scored_rows(monkeypatch):
 
     decided, count = streaming._decided, []
 
-    def counted(gate, chunk, on_error):
-        count.append(len(chunk.names))
-        return decided(gate, chunk, on_error)
+    def counted(gate, names, *others):
+        count.append(len(names))
+        return decided(gate, names, *others)
 
     monkeypatch.setattr(streaming, "_decided", counted)
     return lambda: sum(count)

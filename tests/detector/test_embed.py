@@ -176,7 +176,7 @@ def test_an_embedding_that_is_no_number(quick, squares):
         ("pictures", TEXTS, "images|numeric|dtype|shape"),
         ("rows", np.zeros((2, 9)), "9 features"),
         ("texts", np.zeros((2, 9)), "takes a list of what its embedder reads"),
-        ("texts", ["a", None], "holds None first in place 1"),
+        ("texts", ["a", None], "holds None, first at 1"),
         ("table", ["a", "b"], "takes rows of the named columns text, unused"),
         ("table", pd.DataFrame({"text": TEXTS}), "unused"),
     ],

@@ -39,7 +39,7 @@ def gate_of(quick, inputs):
         if key not in made:
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(Fused, "FEW", 0)
-                made[key] = quick(statistic="fused", neighbours=False, **changes).fit(inputs[kind])
+                made[key] = quick(effort="thorough", neighbours=False, **changes).fit(inputs[kind])
         return made[key]
 
     return find

@@ -226,7 +226,7 @@ def test_what_could_not_be_loaded_back_is_refused_before_training(pictures, monk
     def trained(*_, **__):
         raise AssertionError("it was trained")
 
-    monkeypatch.setattr("dissensus.detector.drawing.sample_posterior", trained)
+    monkeypatch.setattr("dissensus.detector.drawing.sample_on_devices", trained)
     with pytest.raises(
         SettingsError, match=r"could not be loaded back|there is no model|is no model"
     ) as error:

@@ -144,7 +144,7 @@ def test_what_could_not_be_loaded_back_is_refused_before_training(quick, rows, o
     def trained(*_, **__):
         raise AssertionError("it was trained")
 
-    monkeypatch.setattr("dissensus.detector.drawing.sample_posterior", trained)
+    monkeypatch.setattr("dissensus.detector.drawing.sample_on_devices", trained)
     with pytest.raises(SettingsError) as error:
         quick(observation=own).fit(rows)
     assert said in str(error.value)

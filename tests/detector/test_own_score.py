@@ -359,7 +359,7 @@ def test_what_cannot_work_is_refused_before_training(quick, rows, statistic, sai
     def trained(*_, **__):
         raise AssertionError("it was trained")
 
-    monkeypatch.setattr("dissensus.detector.drawing.sample_posterior", trained)
+    monkeypatch.setattr("dissensus.detector.drawing.sample_on_devices", trained)
     with pytest.raises(SettingsError, match=said) as error:
         quick(statistic=statistic).fit(rows)
     assert "\n" not in str(error.value)

@@ -25,6 +25,7 @@ def clock(monkeypatch):
         return now[0]
 
     monkeypatch.setattr(progress.time, "monotonic", look)
+    monkeypatch.setattr(progress, "EVERY", 5.0)
     return now
 
 

@@ -10,6 +10,7 @@ from PIL import Image
 from dissensus.errors import DataError
 from dissensus.inputs import blurred, code_length, load_sample, uniform_noise
 from dissensus.inputs.complexity import _FILTERS
+from dissensus.inputs.predicted_code import predicted_length
 
 
 @pytest.fixture(scope="module")
@@ -61,3 +62,25 @@ def test_an_image_has_a_length_of_its_own(images):
 def test_other_inputs_are_refused(inputs):
     with pytest.raises(DataError, match="uint8 images"):
         code_length(inputs)
+
+
+def test_the_predicted_length_asks_what_the_code_length_asks_and_is_exact_in_any_company():
+    images = load_sample()[0].images[:40, ..., None]
+    kinds = [images, blurred(images), uniform_noise(images, np.random.default_rng(0))]
+    means = [predicted_length(kind).mean() for kind in kinds]
+    assert means[1] < means[0] < means[2]
+    assert np.corrcoef(predicted_length(images), code_length(images))[0, 1] > 0.9
+    together = predicted_length(images)
+    np.testing.assert_array_equal(
+        np.concatenate([predicted_length(image[None]) for image in images]), together
+    )
+    assert predicted_length(images[:0]).shape == (0,)
+
+
+def test_the_predicted_length_is_that_of_its_equation():
+    image = np.random.default_rng(0).integers(0, 256, (5, 6, 3), np.uint8)
+    x, bits = np.pad(image.astype(int), ((1, 0), (1, 0), (0, 0))), 0.0
+    for i, j, c in np.ndindex(image.shape):
+        a, b, corner = x[i + 1, j, c], x[i, j + 1, c], x[i, j, c]
+        bits += np.log2(1 + abs(x[i + 1, j + 1, c] - np.median([a, b, a + b - corner])))
+    assert predicted_length(image[None])[0] == pytest.approx(bits, abs=image.size / 2048)

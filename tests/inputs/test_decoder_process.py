@@ -114,7 +114,7 @@ def test_any_thread_may_end_it(stub, monkeypatch):
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="other systems limit no address space")
 def test_memory_is_bounded():
-    decoder = DecoderProcess(memory=1 << 30)
+    decoder = DecoderProcess(memory=3 << 28)
     try:
         huge = saved(pixels=np.zeros((9000, 9000, 3), np.uint8), compress_level=1)
         with pytest.raises(CostlyPictureError, match="it takes too much memory"):

@@ -1,4 +1,5 @@
 import warnings
+from io import BytesIO
 
 import numpy as np
 import pytest
@@ -142,3 +143,20 @@ def test_bad_requests_are_refused(tmp_path):
         read_image(path, channels=4)
     with pytest.raises(DataError, match="size"):
         read_image(path, size=(0, 8))
+
+
+@pytest.mark.parametrize("mode", ["RGBA", "LA"])
+def test_transparent_parts_are_white_whatever_the_height(mode, monkeypatch):
+    """They are laid over white a strip at a time, and it does not show."""
+    random = np.random.default_rng(0)
+    pixels = random.integers(0, 256, (50, 7, 4), dtype=np.uint8)
+    picture, file = Image.fromarray(pixels).convert(mode), BytesIO()
+    picture.save(file, "PNG")
+    whole = read_image(BytesIO(file.getvalue()), channels=3)
+    monkeypatch.setattr("dissensus.inputs.image_file.STRIP", 8)
+    np.testing.assert_array_equal(read_image(BytesIO(file.getvalue()), channels=3), whole)
+    layered = picture.convert("RGBA")
+    white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
+    expected = Image.alpha_composite(white, layered).convert("RGB")
+    wanted = expected.convert("L").convert("RGB") if mode == "LA" else expected
+    np.testing.assert_array_equal(whole, np.asarray(wanted))

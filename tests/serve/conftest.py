@@ -139,7 +139,7 @@ def serving():
 @pytest.fixture(scope="session")
 def asked(folder):
     """One server of all gates, shared by tests that only ask."""
-    with running(folder, max_inputs=64, max_pixels=1_000_000, max_body_mb=2.0) as found:
+    with running(folder, default="pictures", max_inputs=64, max_pixels=1_000_000, max_body_mb=2.0) as found:
         yield found
 
 

@@ -61,9 +61,10 @@ def run(scenario, *, workers=1, **settings):
 
 
 @pytest.fixture(autouse=True)
-def short_pause(monkeypatch):
-    """Refusals for want of room are not held back for long."""
+def by_no_clock(monkeypatch):
+    """Refusals for want of room are not held back for long, and a slow machine makes no batch smaller."""
     monkeypatch.setattr(batching, "PAUSE", 0.01)
+    monkeypatch.setattr(batching, "BATCH_SECONDS", LONG)  # batches are as large as they may be
 
 
 def test_requests_share_a_call_and_get_their_own_answers():
@@ -258,3 +259,87 @@ def test_a_refusal_for_want_of_room_is_held_back(monkeypatch):
 
     assert run(scenario, capacity=2).score.tolist() == [1, 2]
     assert slept == [batching.PAUSE]
+
+
+def test_a_single_input_waits_for_one_piece_of_large_requests_and_not_for_all():
+    scorer = Scorer(held_from=0)
+
+    async def scenario(batcher):
+        first = asyncio.create_task(batcher.decide(rows(0), timeout=LONG))
+        await until(lambda: scorer.batches)
+        large = [asyncio.create_task(batcher.decide(rows(*range(40)), timeout=LONG)) for _ in range(2)]
+        await asyncio.sleep(0)
+        singles = [asyncio.create_task(batcher.decide(rows(n), timeout=LONG)) for n in (501, 502)]
+        await asyncio.sleep(0)
+        scorer.go.set()
+        answers = await asyncio.gather(first, *large, *singles)
+        return [answer.score.tolist() for answer in answers]
+
+    answers = run(scenario, scorer=scorer)
+    assert answers == [[0], list(range(40)), list(range(40)), [501], [502]]
+    sizes = [len(batch) for batch in scorer.batches]
+    assert sizes == [1, 2, *[8] * 10] or sizes == [1, 8, 2, *[8] * 9]
+    # The two large requests took turns.
+    pieces = [batch[0, 0] for batch in scorer.batches if len(batch) == 8]
+    assert pieces == [0, 0, 8, 8, 16, 16, 24, 24, 32, 32]
+
+
+def test_a_queue_full_of_large_requests_has_room_for_a_small_one():
+    scorer = Scorer(held_from=0)
+
+    async def scenario(batcher):
+        large = [asyncio.create_task(batcher.decide(rows(*range(10)), timeout=LONG)) for _ in range(2)]
+        await until(lambda: scorer.batches)
+        with pytest.raises(Overloaded):
+            await batcher.decide(rows(*range(10)), timeout=LONG)
+        small = asyncio.create_task(batcher.decide(rows(7), timeout=LONG))
+        await asyncio.sleep(0)
+        scorer.go.set()
+        return [(await task).score.tolist() for task in (*large, small)]
+
+    assert run(scenario, scorer=scorer, capacity=20) == [list(range(10)), list(range(10)), [7]]
+
+
+def test_a_batch_is_no_larger_than_what_is_scored_in_a_short_time(monkeypatch):
+    monkeypatch.setattr(batching, "BATCH_SECONDS", 1.0)
+    scorer = Scorer()
+
+    async def scenario(batcher):
+        await batcher.decide(rows(*range(16)), timeout=LONG)
+
+    run(scenario, scorer=scorer, rate=5.0, max_batch=32)
+    assert len(scorer.batches[0]) == 5
+    assert max(map(len, scorer.batches)) <= 16
+
+
+def test_while_small_requests_come_one_worker_is_kept_for_them(monkeypatch):
+    monkeypatch.setattr(batching, "RECENT", LONG)
+    scorer = Scorer(held_from=1)
+
+    async def scenario(batcher):
+        await batcher.decide(rows(0), timeout=LONG)
+        large = [asyncio.create_task(batcher.decide(rows(*range(16)), timeout=LONG)) for _ in range(2)]
+        await until(lambda: len(scorer.batches) == 2)
+        for _ in range(10):
+            await asyncio.sleep(0.001)
+        assert len(scorer.batches) == 2  # the other worker is free
+        small = asyncio.create_task(batcher.decide(rows(7), timeout=LONG))
+        await until(lambda: len(scorer.batches) == 3)
+        scorer.go.set()
+        await asyncio.gather(small, *large)
+
+    run(scenario, scorer=scorer, workers=2)
+    assert [len(batch) for batch in scorer.batches[:3]] == [1, 8, 1]
+
+
+def test_without_small_requests_large_ones_have_all_workers(monkeypatch):
+    monkeypatch.setattr(batching, "RECENT", 0.0)
+    scorer = Scorer(held_from=0)
+
+    async def scenario(batcher):
+        large = [asyncio.create_task(batcher.decide(rows(*range(16)), timeout=LONG)) for _ in range(2)]
+        await until(lambda: len(scorer.batches) == 2)
+        scorer.go.set()
+        await asyncio.gather(*large)
+
+    run(scenario, scorer=scorer, workers=2)

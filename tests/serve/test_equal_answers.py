@@ -5,6 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from dissensus.detector.effort import at_effort
+
 pytestmark = pytest.mark.usefixtures("whole_self_test")
 
 
@@ -61,3 +63,22 @@ def test_the_library_itself_may_be_asked_from_many_threads(library, pictures, nu
     with ThreadPoolExecutor(8) as threads:
         found = list(threads.map(gate.decide, batches))
     assert_equal([np.concatenate(part) for part in zip(*found, strict=True)], expected)
+
+
+@pytest.mark.parametrize("effort", ["fast", "standard", "thorough"])
+def test_every_effort_is_asked_by_name(asked, library, pictures, numbers, as_png, effort):
+    files = [("files", ("a.png", as_png(picture), "image/png")) for picture in pictures[:5]]
+    answer = asked.client.post("/score", params={"gate": "pictures", "effort": effort}, files=files)
+    assert_equal(columns(answer), at_effort(library["pictures"], effort).decide(pictures[:5]))
+    answer = asked.client.post(
+        "/score", params={"gate": "rows", "effort": effort}, json={"rows": numbers.tolist()}
+    )
+    assert_equal(columns(answer), library["rows"].decide(numbers))
+
+
+def test_an_effort_that_is_none_is_refused(asked, numbers):
+    answer = asked.client.post(
+        "/score", params={"gate": "rows", "effort": "hasty"}, json={"rows": numbers.tolist()}
+    )
+    assert answer.status_code == 422
+    assert "'effort' must be 'fast', 'standard' or 'thorough'" in answer.json()["error"]

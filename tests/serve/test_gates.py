@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianVAE
-from dissensus.errors import ArtifactError
-from dissensus.serve.gates import GateFolder
+from dissensus.errors import ArtifactError, SettingsError
+from dissensus.serve.gate_folder import GateFolder
 from dissensus.serve.service import Service
 from dissensus.serve.settings import ServeSettings
 
@@ -186,3 +186,103 @@ def test_a_gate_swapped_under_load_loses_nothing(serving, own_folder, other, tel
     assert {answer.status_code for answer in answers} == {200}
     p_values = [answer.json()["results"][0]["p_value"] for answer in answers]
     assert set(p_values) == known
+
+
+def test_a_gate_behind_a_link_is_called_by_the_link_and_follows_it(serving, folder, tmp_path, other):
+    """As people deploy: each save a folder of its own, and a link to the one that is in use."""
+    root, saves = tmp_path / "gates", tmp_path / "saves"
+    root.mkdir()
+    shutil.copytree(folder / "rows", saves / "v16")
+    other.save(saves / "v17")
+    (root / "current").symlink_to(saves / "v16")
+    with serving(root) as found:
+        listed = found.client.get("/gates").json()
+        assert (listed["gates"], listed["default"]) == (["current"], "current")
+        before = version(found, "current")
+        (root / "new").symlink_to(saves / "v17")
+        (root / "new").rename(root / "current")
+        refresh(found)
+        assert version(found, "current") != before
+    (tmp_path / "current").symlink_to(saves / "v16")
+    with serving(tmp_path / "current") as found:
+        assert found.client.get("/gates").json()["gates"] == ["current"]
+
+
+def test_where_none_is_named_the_default_answers_and_never_another(serving, own_folder, numbers):
+    ask = lambda found: found.client.post("/score", json={"rows": numbers[:1].tolist()})  # noqa: E731
+    only = own_folder.parent / "only"
+    shutil.copytree(own_folder / "rows", only / "rows")
+    with serving(only) as found:
+        assert ask(found).json()["gate"] == "rows"
+        shutil.copytree(own_folder / "rows", only / "a-newcomer")
+        refresh(found)
+        refused = ask(found)
+        assert (refused.status_code, "--default" in refused.json()["error"]) == (422, True)
+        assert found.client.get("/gates").json()["default"] is None
+    with serving(only, default="rows") as found:
+        assert ask(found).json()["gate"] == "rows"
+    with pytest.raises(SettingsError, match="'nobody' cannot be served: there are a-newcomer, rows"):
+        Service(only, ServeSettings(default="nobody"))
+
+
+def test_versions_of_a_gate_and_the_one_that_is_pinned(serving, folder, tmp_path, other, telling):
+    numbers, _ = telling
+    root = tmp_path / "gates"
+    shutil.copytree(folder / "rows", root / "sensors" / "v1")
+    other.save(root / "sensors" / "v2")
+    body = {"inputs": [{"name": "rows", "shape": [1, 3], "datatype": "FP64", "data": numbers[0].tolist()}]}
+    with serving(root) as found:
+        unnamed = found.client.post("/v2/models/sensors/infer", json=body)
+        assert (unnamed.status_code, "--pin sensors=" in unnamed.json()["error"]) == (404, True)
+    with serving(root, pinned=(("sensors", "v2"),)) as found:
+        asked = {
+            path: found.client.post(f"/v2/models/sensors{path}/infer", json=body).json()
+            for path in ("", "/versions/v1", "/versions/v2")
+        }
+        assert [answer["model_version"] for answer in asked.values()] == ["v2", "v1", "v2"]
+        assert asked[""]["outputs"] == asked["/versions/v2"]["outputs"]
+        assert asked[""]["outputs"] != asked["/versions/v1"]["outputs"]
+        assert found.client.get("/v2/models/sensors").json()["versions"] == ["v1", "v2"]
+        assert found.client.post("/v2/models/sensors/versions/v3/infer", json=body).status_code == 404
+        rows = {"rows": numbers[:1].tolist()}
+        assert found.client.post("/score", json=rows).json()["gate"] == "sensors/v2"
+        assert found.client.post("/score?gate=sensors/v1", json=rows).json()["gate"] == "sensors/v1"
+    with pytest.raises(SettingsError, match="v9"):
+        Service(root, ServeSettings(pinned=(("sensors", "v9"),)))
+
+
+def test_gates_are_listed_unloaded_and_loaded_by_operators(serving, own_folder, tmp_path):
+    from dissensus.serve.keys import new_key
+
+    tritonclient = pytest.importorskip("tritonclient.http")
+    keys = tmp_path / "keys"
+    boss, other = ({"X-API-Key": key} for key in (new_key(keys, name) for name in ("boss", "other")))
+    with serving(own_folder, keys=keys, operators=("boss",)) as found:
+        client = tritonclient.InferenceServerClient(found.url.removeprefix("http://"))
+        states = lambda: {  # noqa: E731
+            entry["name"]: entry["state"] for entry in client.get_model_repository_index(headers=boss)
+        }
+        assert states() == dict.fromkeys(("pictures", "rows", "table"), "READY")
+        client.unload_model("rows", headers=boss)
+        refresh(found)
+        assert states()["rows"] == "UNAVAILABLE"
+        assert not client.is_model_ready("rows", headers=boss)
+        client.load_model("rows", headers=boss)
+        assert client.is_model_ready("rows", headers=boss)
+        with pytest.raises(tritonclient.InferenceServerException, match="operator"):
+            client.unload_model("rows", headers=other)
+        with pytest.raises(tritonclient.InferenceServerException, match="no gate"):
+            client.load_model("nobody", headers=boss)
+        (own_folder / "rows" / "draws.safetensors").write_bytes(b"")
+        with pytest.raises(tritonclient.InferenceServerException, match="rows"):
+            client.load_model("rows", headers=boss)
+        assert client.is_model_ready("rows", headers=boss)  # the one before serves on
+        client.close()
+
+
+def test_a_gate_that_would_take_long_is_refused_before_it_is_tried(own_folder, monkeypatch):
+    from dissensus.serve import gate_folder
+
+    monkeypatch.setattr(gate_folder, "MOST_LIKELIHOODS", 15)
+    with pytest.raises(ArtifactError, match="4 draws × 4 samples"):
+        Service(own_folder / "rows", ServeSettings())

@@ -8,6 +8,8 @@ import pytest
 
 from dissensus.errors import SettingsError
 from dissensus.serve.keys import KeyFile, new_key
+from dissensus.serve.quotas import Quotas
+from dissensus.serve.refusals import Refusal
 from dissensus.serve.settings import ServeSettings
 
 ROWS = {"rows": [[0.0, 0.0, 0.0]]}
@@ -189,6 +191,18 @@ def test_other_names_can_be_allowed(serving, folder):
         assert found.client.get("/gate").status_code == 403
 
 
+def test_probes_and_prometheus_may_ask_by_an_address(serving, folder):
+    """A kubelet asks a pod by its address; no page of another site can do that in somebody's browser."""
+    with serving(folder / "rows", allowed_hosts=("gate.example",)) as found:
+        status = lambda path, host: found.client.get(path, headers={"host": host}).status_code  # noqa: E731
+        for path in ("/v2/health/live", "/v2/health/ready", "/metrics"):
+            for host in ("10.1.2.3:8000", "[fd00::7]:8000", "10.1.2.3"):
+                assert status(path, host) == 200, (path, host)
+            for host in ("evil.example", "10.1.2.3.evil.example", "", "10.1.2"):
+                assert status(path, host) == 403, (path, host)
+        assert status("/gate", "10.1.2.3:8000") == 403
+
+
 def test_a_name_may_be_allowed_with_its_port_and_an_address_without_brackets(serving, folder):
     with serving(folder / "rows", allowed_hosts=("gate.example:8443", "fe80::1", "[fe80::2]:80")) as found:
         status = lambda host: found.client.get("/gate", headers={"host": host}).status_code  # noqa: E731
@@ -271,3 +285,37 @@ def test_keys_are_kept_in_regular_files_only(tmp_path):
     new_key(tmp_path / "link", "bob")
     assert (tmp_path / "link").is_symlink()
     assert KeyFile(tmp_path / "keys").names == ["alice", "bob"]
+
+
+def test_a_key_has_a_quota_of_inputs_a_minute(serving, folder, tmp_path):
+    file = tmp_path / "keys"
+    few, many = new_key(file, "few", quota=5), new_key(file, "many")
+    ask = lambda key, count: found.client.post(  # noqa: E731
+        "/score", json={"rows": ROWS["rows"] * count}, headers={"X-API-Key": key}
+    )
+    with serving(folder / "rows", keys=file, quota=100) as found:
+        assert [ask(few, count).status_code for count in (3, 2)] == [200, 200]
+        refused = ask(few, 2)
+        assert refused.status_code == 429
+        assert 1 <= int(refused.headers["retry-after"]) <= 24
+        assert ask(few, 6).status_code == 413  # no minute is long enough
+        assert ask(many, 50).status_code == 200
+
+
+def test_quotas_fill_up_again(tmp_path):
+    new_key(tmp_path / "keys", "a", quota=60)
+    seconds = [0.0]
+    quotas = Quotas(KeyFile(tmp_path / "keys"), None, clock=lambda: seconds[0])
+    quotas.take("a", 60)
+    with pytest.raises(Refusal) as refusal:
+        quotas.take("a", 10)
+    assert refusal.value.headers["Retry-After"] == "10"
+    seconds[0] = 10.0
+    quotas.take("a", 10)
+    quotas.take(None, 1000)
+
+
+def test_operators_and_quotas_need_keys():
+    for settings in ({"operators": ("me",)}, {"quota": 5}):
+        with pytest.raises(SettingsError, match="--keys"):
+            ServeSettings(**settings)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from dissensus._version import __version__
 from dissensus.decisions import DriftMonitor, conformal_p_values
 from dissensus.detector.asking import Decisions
 from dissensus.errors import SettingsError
@@ -52,7 +53,7 @@ def logged():
 
 
 def test_metrics_count_what_happened(serving, folder, pictures, as_png, library, until):
-    with serving(folder / "pictures") as found:
+    with serving(folder / "pictures", workers=1) as found:  # with two, batches may end in another order
         found.score([as_png(picture) for picture in pictures[:12]])
         found.score([b"nothing"])
         found.client.get("/no/such/path-4711")
@@ -83,13 +84,47 @@ def test_metrics_count_what_happened(serving, folder, pictures, as_png, library,
 def test_two_services_do_not_share_their_numbers():
     one, other = Metrics(), Metrics()
     one.observe_batch("a", decided([0.0, np.inf]), 0.1)
-    values = samples(one.page().decode())
+    values = samples(one.page()[0].decode())
     assert values["dissensus_score_count", (("gate", "a"),)] == 2
     assert values["dissensus_score_bucket", (("gate", "a"), ("le", "10000.0"))] == 1
-    assert "dissensus_score_count" not in other.page().decode()
+    assert "dissensus_score_count" not in other.page()[0].decode()
     one.forget("a")
     one.forget("never seen")
-    assert 'gate="a"' not in one.page().decode()
+    assert 'gate="a"' not in one.page()[0].decode()
+
+
+def test_counters_are_there_before_anything_has_happened(serving, folder):
+    """What appears with its first event has no rate, and no alert sees it."""
+    with serving(folder / "rows") as found:
+        values = samples(found.client.get("/metrics").text)
+    score = (("method", "POST"), ("route", "/score"), ("status", "200"))
+    assert values["dissensus_requests_total", score] == 0
+    assert values["dissensus_inputs_total", (("flagged", "true"), ("gate", "rows"))] == 0
+    assert values["dissensus_drift_alarms_total", (("gate", "rows"),)] == 0
+    assert values["dissensus_gate_load_failures_total", (("gate", "rows"),)] == 0
+    assert values["dissensus_webhooks_total", (("outcome", "failed"),)] == 0
+    assert values["dissensus_pictures_total", (("outcome", "crash"),)] == 0
+
+
+def test_metrics_tell_of_the_process_and_the_moment(serving, folder):
+    with serving(folder / "rows", connections=50) as found:
+        values = samples(found.client.get("/metrics").text)
+    assert values["dissensus_connections", ()] == 1
+    assert values["dissensus_connections_limit", ()] == 50
+    assert values["dissensus_decode_queue_pictures", ()] == 0
+    assert values["process_open_fds", ()] < values["process_max_fds", ()]
+    assert values["process_resident_memory_bytes", ()] > 1e7
+    (build,) = [dict(labels) for name, labels in values if name == "dissensus_build_info"]
+    assert build["version"] == __version__
+
+
+def test_metrics_are_openmetrics_where_that_is_asked_for(asked):
+    accept = {"accept": "application/openmetrics-text; version=1.0.0"}
+    answer = asked.client.get("/metrics", headers=accept)
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert answer.text.endswith("# EOF\n")
+    assert "\n# TYPE dissensus_requests counter\n" in answer.text
+    assert asked.client.get("/metrics").headers["content-type"].startswith("text/plain; version=")
 
 
 def test_logs_say_who_and_what_but_no_payload_and_no_key(serving, folder, tmp_path, logged):
@@ -114,7 +149,7 @@ def test_logs_say_who_and_what_but_no_payload_and_no_key(serving, folder, tmp_pa
     whole = json.dumps(lines)
     for secret in (key, "wrong-key-value", "secret-pet-name", "41.98", "query-text"):
         assert secret not in whole
-    events = [line["event"] for line in lines]
+    events = [line["event"] for line in lines if line["event"] != "request"]
     assert events[0] == "gate loaded"
     assert events[-1] == "stopped"
 
@@ -281,11 +316,13 @@ def post(url, events, *, pauses=(0.01, 0.01)):
             webhook.post(event)
         await webhook._queue.join()
         await webhook.close()
-        return samples(metrics.page().decode())
+        return samples(metrics.page()[0].decode())
 
     values = asyncio.run(main())
     return {
-        labels[0][1]: value for (name, labels), value in values.items() if name == "dissensus_webhooks_total"
+        labels[0][1]: value
+        for (name, labels), value in values.items()
+        if name == "dissensus_webhooks_total" and value
     }
 
 

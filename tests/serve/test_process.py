@@ -104,8 +104,8 @@ def test_sigterm_does_not_wait_for_slow_pictures(folder, until):
 
         asking = threading.Thread(target=ask)
         asking.start()
-        decoding = "dissensus_pictures_total{"
-        counted = lambda: decoding in httpx.get(f"{address}/metrics", timeout=LONG).text  # noqa: E731
+        none = 'dissensus_pictures_total{outcome="read"} 0.0'
+        counted = lambda: none not in httpx.get(f"{address}/metrics", timeout=LONG).text  # noqa: E731
         until(lambda: answers or counted())
         process.send_signal(signal.SIGTERM)
         asking.join(LONG)

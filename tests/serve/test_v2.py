@@ -1,9 +1,12 @@
 """The Open Inference Protocol, as a standard client speaks it and as nobody should."""
 
+import gzip
 import json
 
 import numpy as np
 import pytest
+
+from dissensus.serve.tensors import TYPES
 
 tritonclient = pytest.importorskip("tritonclient.http")
 
@@ -101,8 +104,17 @@ def row(**changes):
         ({"inputs": [row(shape=[0, 3], data=[])]}, 422, "1 to 64"),
         ({"inputs": [row(shape=[10**9, 10**9])]}, 400, "takes"),
         ({"inputs": [row(shape=[True, 3])]}, 400, "'inputs[0].shape[0]' must be a whole number"),
-        ({"inputs": [row(datatype="BYTES")]}, 400, "'inputs[0].datatype' must be 'UINT8', 'FP32' or 'FP64'"),
-        ({"inputs": [row(datatype="UINT8")]}, 422, "FP32"),
+        ({"inputs": [row(datatype="BYTES")]}, 400, "BYTES, which holds no numbers"),
+        ({"inputs": [row(datatype="STRING")]}, 400, "'inputs[0].datatype' must be"),
+        ({"inputs": [row(shape=[0, 2**63])]}, 400, "must be at most"),
+        ({"inputs": [row(shape=[0, 2**31])]}, 400, "more values than a request can hold"),
+        ({"inputs": [row(shape=[10**4000, 3])]}, 400, "'inputs[0].shape[0]'"),
+        ({"inputs": [row(parameters={"binary_data_size": 24.0})]}, 400, "must be a whole number"),
+        ({"inputs": [row(parameters={"binary_data_size": 1e300})]}, 400, "must be a whole number"),
+        ({"inputs": [row(parameters={"binary_data_size": 10**4000})]}, 400, "binary_data_size"),
+        ({"inputs": [row(data=[1, 2, 10**4000])]}, 400, "too large"),
+        ({"inputs": [row(datatype="INT8", data=[1, 2, 200])]}, 400, "-128..127"),
+        ({"inputs": [row(datatype="BOOL", data=[True, True, False])]}, 422, "numbers"),
         ({"inputs": [row(data=[1, 2, "x"])]}, 400, "FP64"),
         ({"inputs": [row(data=[[1, 2], 3])]}, 400, "different lengths"),
         ({"inputs": [row(data=[1, 2, 10**400])]}, 400, "too large"),
@@ -154,3 +166,71 @@ def test_bytes_left_over(asked):
 
 def test_only_version_1(asked):
     assert asked.client.get("/v2/models/rows/versions/2").status_code == 404
+
+
+@pytest.mark.parametrize("kind", ["FP16", "FP32", "INT8", "INT64", "UINT8", "UINT32"])
+@pytest.mark.parametrize("binary", [True, False])
+def test_rows_may_be_of_any_datatype_of_numbers(asked, kind, binary):
+    sent = np.array([[3, 1, 2], [0, 5, 7]], TYPES[kind])
+    wanted = asked.client.post("/score?gate=rows", json={"rows": sent.tolist()}).json()["results"]
+    about = {"name": "rows", "shape": [2, 3], "datatype": kind}
+    if binary:
+        raw = sent.tobytes()
+        head = json.dumps({"inputs": [about | {"parameters": {"binary_data_size": len(raw)}}]}).encode()
+        answer = asked.client.post(
+            "/v2/models/rows/infer",
+            content=head + raw,
+            headers={"Inference-Header-Content-Length": str(len(head))},
+        )
+    else:
+        body = {"inputs": [about | {"data": sent.ravel().tolist()}]}
+        answer = asked.client.post("/v2/models/rows/infer", json=body)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["outputs"][0]["data"] == [result["score"] for result in wanted]
+
+
+@pytest.mark.parametrize("algorithm", ["gzip", "deflate"])
+def test_a_standard_client_may_compress_its_requests(triton, library, numbers, algorithm):
+    asking = [tensor("rows", numbers[:4], "FP64", True)]
+    result = triton.infer("rows", asking, request_compression_algorithm=algorithm)
+    np.testing.assert_allclose(result.as_numpy("score"), library["rows"].decide(numbers[:4]).score, rtol=1e-6)
+
+
+def test_compressed_bodies_are_bounded_and_whole(asked):
+    ask = lambda content: asked.client.post(  # noqa: E731
+        "/score?gate=rows",
+        content=content,
+        headers={"content-encoding": "gzip", "content-type": "application/json"},
+    )
+    packed = gzip.compress(json.dumps({"rows": [[1, 2, 3]]}).encode())
+    assert ask(packed).status_code == 200
+    assert ask(packed[:-4]).status_code == 400
+    assert ask(packed + b"x").status_code == 400
+    assert ask(gzip.compress(bytes(100 << 20))).status_code == 413  # 100 KB that are 100 MiB
+
+
+def test_statistics_of_a_model(serving, folder, numbers):
+    with serving(folder / "rows") as found:
+        client = tritonclient.InferenceServerClient(found.url.removeprefix("http://"))
+        before = client.get_inference_statistics("rows")["model_stats"][0]
+        assert (before["inference_count"], before["last_inference"]) == (0, 0)
+        found.client.post("/score", json={"rows": numbers[:5].tolist()})
+        found.client.post("/score", json={"rows": numbers[:1].tolist()})
+        stats = client.get_inference_statistics("rows", "1")["model_stats"][0]
+        client.close()
+    assert (stats["name"], stats["version"]) == ("rows", "1")
+    assert (stats["inference_count"], stats["execution_count"]) == (6, 2)
+    success = stats["inference_stats"]["success"]
+    assert success["count"] == 2
+    assert 0 < stats["inference_stats"]["compute_infer"]["ns"] <= success["ns"]
+    assert stats["last_inference"] > 1e12
+
+
+def test_head_is_answered_like_get_without_the_body(asked):
+    for path in ("/v2", "/v2/", "/v2/health/live", "/gates", "/", "/metrics", "/nothing"):
+        got, head = asked.client.get(path), asked.client.head(path)
+        assert head.status_code == got.status_code, path
+        assert head.content == b""
+        if path != "/metrics":
+            assert head.headers["content-length"] == got.headers["content-length"], path
+    assert asked.client.head("/score").status_code == 405

@@ -118,7 +118,7 @@ def test_many_pictures_let_others_have_a_turn(monkeypatch, turn, place):
     async def main():
         workers = Workers(1)
         try:
-            many = asyncio.create_task(workers.decode_all(pictures()))
+            many = asyncio.create_task(workers.in_turns(pictures()))
             await asyncio.to_thread(begun.wait, LONG)
             one = asyncio.create_task(workers.decode(order.append, "another"))
             await asyncio.sleep(0)  # it is waiting for the thread now

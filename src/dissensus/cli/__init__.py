@@ -12,7 +12,20 @@ from typing import Annotated
 import typer
 
 from dissensus._version import __version__
-from dissensus.cli import calibrate, confirm, demo, explain, fit, inspect, join, merge, report, score, serve
+from dissensus.cli import (
+    calibrate,
+    confirm,
+    demo,
+    explain,
+    export,
+    fit,
+    inspect,
+    join,
+    merge,
+    report,
+    score,
+    serve,
+)
 from dissensus.cli.failures import Commands
 
 __all__ = ["app", "main"]
@@ -38,6 +51,7 @@ app.command("explain")(explain.explain)
 app.command("report")(report.report)
 app.command("inspect")(inspect.inspect)
 app.command("serve")(serve.serve)
+app.command("export")(export.export)
 
 
 def _print_version(wanted: bool) -> None:

@@ -46,7 +46,8 @@ def chosen_detector(
             )
     if isinstance(chosen, str) and is_flow(chosen):
         return BayesianFlow(
-            kind=chosen, **{name: value for name, value in settings.items() if name != "samples"}
+            kind=chosen,
+            **{name: value for name, value in settings.items() if name not in ("samples", "effort")},
         )
     return Detector(model=chosen, **settings)
 

@@ -14,7 +14,18 @@ from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score,
 from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.gate_words import what_is_flagged, what_was_left_out
-from dissensus.cli.options import Device, IdColumn, Inputs, Json, Quiet, Resize, Seed, parse_size
+from dissensus.cli.options import (
+    USUAL_EFFORT,
+    Device,
+    EffortName,
+    IdColumn,
+    Inputs,
+    Json,
+    Quiet,
+    Resize,
+    Seed,
+    parse_size,
+)
 from dissensus.cli.progress import AGAIN, SAMPLING, Downloads, StageProgress, fit_work
 from dissensus.defaults import STATISTIC
 from dissensus.destination import STDOUT, check_folder
@@ -64,6 +75,13 @@ def fit(
     false_alarm_rate: Annotated[
         float, typer.Option(help="Share of normal inputs that may be flagged.")
     ] = 0.05,
+    effort: Annotated[
+        EffortName,
+        typer.Option(
+            help="How much to spend on a picture unless `score` says otherwise; the gate is calibrated for "
+            "all three."
+        ),
+    ] = USUAL_EFFORT,
     contamination: Annotated[
         float | None,
         typer.Option(
@@ -181,6 +199,7 @@ def fit(
         posterior=posterior,
         statistic=chosen_score(statistic),
         false_alarm_rate=false_alarm_rate,
+        effort=effort.value,
         chains=chains,
         draws=draws,
         epochs=epochs,

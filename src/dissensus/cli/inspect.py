@@ -89,6 +89,9 @@ def gate_facts(gate: Detector, folder: Path) -> dict[str, Any]:
         "threshold": threshold if math.isfinite(threshold) else None,
         "false_alarm_interval": {"low": interval.low, "high": interval.high, "level": interval.level},
         **{"variant": None, "samples": None, **about_model(gate)},
+        "effort": gate.asked_.effort.name,
+        "efforts": [effort.name for effort in gate.efforts_],
+        "asked_draws": len(gate.asked_.draws),
         "posterior": posterior_in_words(gate.sampler_.posterior),
         "chains": gate.sampler_.chains,
         "draws": len(gate.draws_),
@@ -111,6 +114,7 @@ def _print(facts: Mapping[str, Any]) -> None:
     fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
     variant = "" if facts["variant"] is None else f", variant {facts['variant']}"
     samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
+    others = " and ".join(name for name in facts["efforts"] if name != facts["effort"])
     sentences = [
         f"takes {kind}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
         *(f"embeds them by {name}" for name in embedders),
@@ -124,6 +128,9 @@ def _print(facts: Mapping[str, Any]) -> None:
         f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}{variant}) of the "
         f"model {model_in_words(facts['model'])}{samples}; seed {facts['seed']}",
     ]
+    if others:
+        effort = f"with effort {facts['effort']}; {others} are calibrated too"
+        sentences.append(f"asks {facts['asked_draws']} of its draws about an input, {effort}")
     out.print(bullets(sentences))
     out.print("\n[bold]The sampler's health[/bold]")
     out.print(bullets(facts["health_in_words"] or ["the sampler left no diagnostics with this gate."]))

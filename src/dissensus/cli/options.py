@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import re
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
+from dissensus.defaults import EFFORT, FAST, STANDARD, THOROUGH
 from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
     from dissensus.detector.own_names import OwnCode
 
 __all__ = [
+    "USUAL_EFFORT",
     "Data",
     "Device",
+    "EffortName",
     "Gate",
     "IdColumn",
     "Inputs",
@@ -51,6 +55,17 @@ Inputs: TypeAlias = Annotated[
 IdColumn: TypeAlias = Annotated[
     str | None, typer.Option("--id", metavar="COLUMN", help="The table's column that names its rows.")
 ]
+
+
+class EffortName(StrEnum):
+    """How much is spent on an input."""
+
+    fast = FAST
+    standard = STANDARD
+    thorough = THOROUGH
+
+
+USUAL_EFFORT = EffortName(EFFORT)
 
 Device: TypeAlias = Annotated[str, typer.Option(help="cpu, cuda, or auto: a GPU where there is one.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]

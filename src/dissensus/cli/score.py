@@ -19,6 +19,7 @@ from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
 from dissensus.cli.options import (
     Data,
     Device,
+    EffortName,
     Gate,
     IdColumn,
     OwnEmbedder,
@@ -79,6 +80,13 @@ def score(
         typer.Option(
             help="Flag by this false discovery rate over all inputs (Benjamini-Hochberg), not by the gate's "
             "false-alarm rate."
+        ),
+    ] = None,
+    effort: Annotated[
+        EffortName | None,
+        typer.Option(
+            help="How much to spend on a picture, by a calibration of its own. Default: as the gate was "
+            "fitted or saved."
         ),
     ] = None,
     drift: Annotated[
@@ -156,12 +164,14 @@ def score(
             raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
+        if effort is not None:
+            detector.effort = effort.value
         noted = detector.preprocessor_.feature_names is not None or detector.confirmed_ is not None
         wish = Wish(fdr, drift, skip_unreadable, notes=noted)
         with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
             stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
             work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}
-            work |= {"id": id_column, "absent": absent_as_missing}
+            work |= {"id": id_column, "absent": absent_as_missing, "effort": detector.effort}
             tally = None
             if chosen is not None:
                 stream, label = of_shard(stream, chosen, wish, detector, data, work)

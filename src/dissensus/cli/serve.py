@@ -28,12 +28,29 @@ def serve(
         str | None,
         typer.Option(metavar="NAME", help="Make a key, add its hash to --keys, print it once, leave."),
     ] = None,
+    operator: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A key that may load and unload gates; repeat."),
+    ] = None,
+    quota: Annotated[
+        int | None,
+        typer.Option(min=1, help="Inputs a minute of each key; with --new-key, of the new one."),
+    ] = None,
     no_keys_ok: Annotated[
         bool, typer.Option("--no-keys-ok", help="Let other machines ask without a key.")
     ] = False,
     allow_host: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A name browsers may know this service by; repeat."),
+    ] = None,
+    default: Annotated[
+        str | None, typer.Option(metavar="GATE", help="Which gate answers where none is named.")
+    ] = None,
+    pin: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="GATE=VERSION", help="Which of its versions answers where none is named; repeat."
+        ),
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate chain in PEM.")] = None,
     tls_key: Annotated[Path | None, typer.Option(metavar="FILE", help="Its private key in PEM.")] = None,
@@ -45,6 +62,9 @@ def serve(
     queue: Annotated[
         int, typer.Option(min=1, help="Inputs of a gate that may wait; then it answers 429.")
     ] = 512,
+    connections: Annotated[
+        int, typer.Option(min=1, help="At once; then the one that idles longest is closed.")
+    ] = 1000,
     max_body_mb: Annotated[float, typer.Option(help="MiB of one request.")] = 32.0,
     max_inputs: Annotated[int, typer.Option(min=1, help="Files or rows in one request.")] = 256,
     decoders: Annotated[
@@ -86,12 +106,16 @@ def serve(
             metavar="PACKAGE:NAME|FILE.onnx", help="What gates embed their inputs by, as in fit; repeat."
         ),
     ] = None,
+    traces: Annotated[
+        bool,
+        typer.Option("--traces", help="Trace requests with OpenTelemetry, as its OTEL_ variables say."),
+    ] = False,
     log_format: Annotated[str, typer.Option(help="json or text.")] = "json",
     device: Annotated[str, typer.Option(help="cpu, or cuda.")] = "cpu",
 ) -> None:
     """Serve a GATE, or a folder of gates, over HTTP: an API, metrics, and a page for people."""
     if new_key is not None:
-        _make_key(keys, new_key)
+        _make_key(keys, new_key, quota)
         return
     if gate is None:
         raise SettingsError("name the folder of a gate, or a folder of gates, to serve")
@@ -102,11 +126,14 @@ def serve(
         host=host,
         port=port,
         allowed_hosts=tuple(allow_host or ()),
+        default=default,
+        pinned=tuple(map(_pinned, pin or ())),
         workers=workers,
         device=device,
         max_batch=max_batch,
         max_delay_ms=max_delay_ms,
         queue=queue,
+        connections=connections,
         max_body_mb=max_body_mb,
         max_inputs=max_inputs,
         decoders=decoders,
@@ -115,6 +142,8 @@ def serve(
         poll=poll,
         drain=drain,
         keys=keys,
+        operators=tuple(operator or ()),
+        quota=quota,
         no_keys_ok=no_keys_ok,
         tls_cert=tls_cert,
         tls_key=tls_key,
@@ -124,6 +153,7 @@ def serve(
         models=tuple(model or ()),
         observations=tuple(observation or ()),
         embedders=tuple(embed or ()),
+        traces=traces,
         log_format=log_format,
     )
     from dissensus.serve.server import serve as serve_gates
@@ -136,13 +166,20 @@ def serve(
     serve_gates(Service(gate, settings), announce)
 
 
-def _make_key(path: Path | None, name: str) -> None:
+def _pinned(text: str) -> tuple[str, str]:
+    gate, equals, version = text.partition("=")
+    if not (gate and equals and version):
+        raise SettingsError(f"--pin takes GATE=VERSION, as in clothes=v17, and not {text!r}")
+    return gate, version
+
+
+def _make_key(path: Path | None, name: str, quota: int | None) -> None:
     if path is None:
         raise SettingsError("--new-key needs --keys FILE, the file that its hash is added to")
     _require_extra()
     from dissensus.serve.keys import new_key
 
-    key = new_key(path, name)
+    key = new_key(path, name, quota)
     messages().print(
         f"the key of {name}, shown this once; its hash is in {path}:", markup=False, soft_wrap=True
     )
@@ -152,6 +189,7 @@ def _make_key(path: Path | None, name: str) -> None:
 def _require_extra() -> None:
     try:
         import fastapi  # noqa: F401
+        import httptools  # noqa: F401
         import prometheus_client  # noqa: F401
         import python_multipart  # noqa: F401
         import uvicorn  # noqa: F401

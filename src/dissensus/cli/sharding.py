@@ -55,7 +55,10 @@ def of_shard(
         inputs=own.inputs,
         gate=work["gate"],
         listing=listing_digest(data),
-        options={"resize": None if size is None else list(size), "id": work["id"], "absent": work["absent"]},
+        options={
+            "resize": None if size is None else list(size),
+            **{name: work[name] for name in ("id", "absent", "effort")},
+        },
         columns=wish.columns,
         statistic=gate.statistic_,
         false_alarm_rate=gate.false_alarm_rate,

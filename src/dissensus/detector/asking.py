@@ -189,7 +189,7 @@ class Asking(FittedAttributes):
         return stream_seed(self.seed_, "drift")
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
-        """The matrix (M, N) that all scores are made from."""
+        """The matrix (M, N) of every draw by K samples, whatever the effort."""
         check_is_fitted(self)
         array = np.concatenate([batch.array for batch in scoring_batches(self.preprocessor_, X)])
         data = to_tensor(self.preprocessor_.transform(array))
@@ -217,7 +217,7 @@ class Asking(FittedAttributes):
             explanation
             for inputs in scoring_batches(self.preprocessor_, batch)
             for explanation in explain_batch(
-                self.learnt_,
+                self.asked_,
                 inputs,
                 threshold=self.threshold_,
                 reconstructions=reconstructions,
@@ -230,10 +230,10 @@ class Asking(FittedAttributes):
     def _scores(self, X: Any, on_progress: OnProgress | None = None) -> NDArray[np.float64]:
         """Higher = more out-of-distribution (N,)."""
         check_is_fitted(self)
-        device = find_device(self.device)
+        asked, device = self.asked_, find_device(self.device)
 
         def scores(batch: Prepared) -> NDArray[np.float64]:
-            return scores_of(self.learnt_, batch.array, device=device, on_progress=on_progress)
+            return scores_of(asked, batch.array, device=device, on_progress=on_progress)
 
         # By map, which lets go of a batch before it asks for the next.
         return np.concatenate(list(map(scores, scoring_batches(self.preprocessor_, X))))
@@ -246,15 +246,13 @@ class Asking(FittedAttributes):
         return np.concatenate(parts)
 
     def _statistics(
-        self, X: Any, on_progress: OnProgress | None, stage: str
+        self, X: Any, on_progress: OnProgress | None, stage: str, at: str | None = None
     ) -> dict[str, NDArray[np.float64]]:
         check_is_fitted(self)
-        device = find_device(self.device)
+        asked, device = self.asked_ if at is None else self.learnt_.at(at), find_device(self.device)
 
         def made(batch: Prepared) -> dict[str, NDArray[np.float64]]:
-            return every_statistic(
-                self.learnt_, batch.array, device=device, on_progress=on_progress, stage=stage
-            )
+            return every_statistic(asked, batch.array, device=device, on_progress=on_progress, stage=stage)
 
         parts = list(map(made, scoring_batches(self.preprocessor_, X)))  # by map, as above
         if not parts:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.decisions import FalseAlarmInterval, conformal_threshold, false_alarm_interval
+from dissensus.detector.effort import Effort
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
 from dissensus.models import GenerativeModel
@@ -29,6 +30,17 @@ class FittedAttributes:
     learnt_: Learnt
     """Everything that the fit has learnt. It is frozen: another fit or calibration makes another one."""
     false_alarm_rate: float
+    effort: str
+
+    @property
+    def asked_(self) -> Learnt:
+        """What was learnt, as it is asked with the present effort."""
+        return self.learnt_.at(self.effort)
+
+    @property
+    def efforts_(self) -> tuple[Effort, ...]:
+        """The efforts that it can be asked with, the cheapest first; one, where there is but one way."""
+        return (*(level.effort for level in self.learnt_.levels.values()), self.learnt_.effort)
 
     @property
     def draws_(self) -> WeightDraws:
@@ -52,8 +64,8 @@ class FittedAttributes:
 
     @property
     def score_(self) -> Score:
-        """The score with what it has learnt."""
-        return self.learnt_.score
+        """The score of the present effort with what it has learnt."""
+        return self.asked_.score
 
     @property
     def statistic_(self) -> str:
@@ -63,12 +75,12 @@ class FittedAttributes:
     @property
     def calibration_scores_(self) -> NDArray[np.float64]:
         """Scores (n,) of the inliers that nothing else has seen; thresholds and p-values come from them."""
-        return self.learnt_.calibration_scores
+        return self.asked_.calibration_scores
 
     @property
     def calibration_statistics_(self) -> Mapping[str, NDArray[np.float64]]:
         """The same for every statistic that ``statistics`` gives, by name."""
-        return self.learnt_.calibration
+        return self.asked_.calibration
 
     @property
     def examples_(self) -> Examples:

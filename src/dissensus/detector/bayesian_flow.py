@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from dissensus.defaults import STATISTIC
+from dissensus.defaults import STATISTIC, THOROUGH
 from dissensus.detector.estimator import Detector
 from dissensus.detector.posterior import Posterior
 from dissensus.detector.settings import check_count, check_settings
@@ -60,6 +60,8 @@ adaptation, resize, examples, neighbours, embed, device, random_state
 
     samples: int = 1
     """log p is exact: there is nothing to sample."""
+    effort: str = THOROUGH
+    """There is one way to ask a few draws for an exact log p."""
     proposal: Proposal = "own"
 
     def __init__(

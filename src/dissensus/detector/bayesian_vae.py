@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from torch import nn
 
-from dissensus.defaults import STATISTIC
+from dissensus.defaults import EFFORT, STATISTIC
 from dissensus.detector.estimator import Detector
 from dissensus.detector.posterior import Posterior
 from dissensus.detector.settings import check_count, check_settings
@@ -55,7 +55,7 @@ class BayesianVAE(Detector):
         Size of the latent space and of the networks' layers; ``None`` chooses by the inputs' shape.
     encoder, decoder
         Networks of your own (:class:`~dissensus.models.VAE` says what they must take and give); both or none.
-    posterior, statistic, false_alarm_rate, chains, draws, epochs, batch_size, step_size, \
+    posterior, statistic, false_alarm_rate, effort, chains, draws, epochs, batch_size, step_size, \
 adaptation, samples, proposal, resize, examples, neighbours, embed, device, random_state
         As in :class:`Detector`.
 
@@ -79,6 +79,7 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         posterior: Posterior = "sghmc",
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
+        effort: str = EFFORT,
         observation: str | ObservationModel = "auto",
         latent_size: int | None = None,
         widths: Sequence[int] | None = None,
@@ -103,6 +104,7 @@ adaptation, samples, proposal, resize, examples, neighbours, embed, device, rand
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
+        self.effort = effort
         self.observation = observation
         self.latent_size = latent_size
         self.widths = widths

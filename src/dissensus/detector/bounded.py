@@ -30,17 +30,18 @@ from dissensus.detector.plan import Plan
 from dissensus.errors import SettingsError
 from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
-from dissensus.memory import in_words, resident
+from dissensus.memory import give_back, in_words, peak_of
 from dissensus.models.inputs import channels_last, to_tensor
-from dissensus.posterior import BlockData
+from dissensus.posterior import HELD_OUT_ROWS, BlockData
 from dissensus.seeding import numpy_stream
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["learn_within_memory"]
 
-WINDOWS = 1 / 3
-"""The share of what is free that training inputs may take; the rest is for the networks and their steps."""
+WINDOWS = 1 / 2
+"""The share that training inputs may take of what a step leaves free; the rest is for the unforeseen."""
 BATCH = 1 / 16
-"""The share of what is free that a batch of held-out inputs may take, as what is computed of it."""
+"""The share of all memory that a batch of held-out inputs may take, with what is computed of it."""
 COMPUTED = 64  # bytes that are computed of each number of an input when it is measured
 BLOCK = 1 << 20  # bytes of a block, so that a disk reads long runs
 BLOCKS = 32  # in a window, at least
@@ -73,6 +74,7 @@ class StoredRows:
         for start in range(0, max(1, len(rows)), size):
             inputs = self.stored.take(rows[start : start + size])
             yield inputs, _seen(self.preprocessor, inputs)
+            give_back()
 
     def with_examples(self, count: int, seed: int) -> StoredRows:
         """The same with some training inputs as a part of their own."""
@@ -114,16 +116,24 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
     rows = split(len(stored), part_fractions(len(stored)), seed=plan.seed)
     are_rows = len(stored.input_shape) == 1
     settings = plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
-    free = plan.memory - resident()
-    budget = _Budget(stored, free, settings.chains, min(settings.batch_size, len(rows["train"])))
-    budget.check(plan.memory)
     random = numpy_stream(plan.seed, "surroundings") if plan.neighbours else None
     preprocessor = stored_preprocessor(
-        stored, rows["train"], encoder, resize=plan.resize, random=random, seed=plan.seed,
-        most=int(free * BATCH), stacklevel=stacklevel + 1,
-    )  # fmt: skip
+        stored,
+        rows["train"],
+        encoder,
+        resize=plan.resize,
+        random=random,
+        seed=plan.seed,
+        most=int(plan.memory * BATCH),
+        stacklevel=stacklevel + 1,
+    )
+    batch_size = min(settings.batch_size, len(rows["train"]))
+    step = _step_peak(preprocessor, plan, batch_size, settings.chains)
+    budget = _Budget(stored, plan.memory - step, settings.chains, batch_size)
+    budget.check(plan.memory)
     clip = preprocessor.clip
-    at_once = min(chunk_rows(stored.input_shape), max(1, int(free * BATCH) // (COMPUTED * budget.numbers)))
+    at_once = max(1, int(plan.memory * BATCH) // (COMPUTED * budget.numbers))
+    at_once = min(chunk_rows(stored.input_shape), at_once)
     train = rows["train"]
 
     def read(start: int, stop: int) -> Tensor:
@@ -145,6 +155,26 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
         plan.device,
     )
     return StoredRows(stored, preprocessor, rows, data, at_once)
+
+
+def _step_peak(preprocessor: Preprocessor, plan: Plan, batch_size: int, chains: int) -> int:
+    """The bytes that this process will take at most without any window of inputs, by trying a step.
+
+    It sees what libraries load when they are first used. Each chain's step takes memory of its own, and what
+    surrounds the steps, such as the inputs that chains are watched by, about as much as one more.
+    """
+    inputs = to_tensor(preprocessor.made_up(batch_size, numpy_stream(plan.seed, "trial")))
+    model = plan.build(tuple(inputs.shape[1:]), preprocessor.clip, plan.seed).to(plan.device)
+
+    def step() -> None:
+        noise = torch.zeros(batch_size, model.training_noise_size, device=plan.device)
+        model.objective(inputs.to(plan.device), noise).sum().neg().backward()  # type: ignore[no-untyped-call]
+
+    step()
+    idle = peak_of(lambda: None)
+    busy = peak_of(step)
+    watched = 2 * 4 * HELD_OUT_ROWS * inputs[0].numel()  # as floats, and what is made of them
+    return busy + (busy - idle) * min(chains, usable_threads()) + watched
 
 
 @dataclass(frozen=True)
@@ -187,7 +217,7 @@ class _Budget:
             return
         needed = 2 * self.chains * self.batch_size * self.seen_bytes / WINDOWS + memory - self.free
         raise SettingsError(
-            f"memory={in_words(memory)} is too little, for without any inputs the process takes "
+            f"memory={in_words(memory)} is too little, for without any window of inputs the process takes "
             f"{in_words(memory - self.free)}: give at least {in_words(1.05 * needed)}, or a smaller "
             "batch_size"
         )

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from dissensus.decisions import allowed_alarms, joining, least_calibration_size, rate_despite_outliers
+from dissensus.defaults import THOROUGH
 from dissensus.detector.confirming import CALIBRATES, NORMAL, OUTLIER, Confirmation, nothing_confirmed
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.parts import rows_for_calibration
@@ -48,20 +49,28 @@ def confirm(
         )
     traits = gate._traits(X)
     known = gate.learnt_.confirmed or nothing_confirmed(gate.preprocessor_, traits)
-    calibration = gate.learnt_.calibration
+    calibration, levels = gate.learnt_.calibration, dict(gate.learnt_.levels)
     said = np.full(len(traits), NORMAL if normal else OUTLIER, np.uint8)
     if normal and audited:
         if known.have_joined(traits):
             raise DataError("X was confirmed before, and calibrates: give each input once")
-        found = gate._statistics(X, on_progress, stage="calibrating")
-        chosen = found[gate.statistic_] > gate.threshold_ if flagged is None else np.asarray(flagged, bool)
+        learnt = gate.learnt_
+        asked = {name: gate._statistics(X, on_progress, "calibrating", at=name) for name in learnt.levels}
+        found = gate._statistics(X, on_progress, "calibrating", at=THOROUGH)
+        own = asked.get(gate.effort, found)[gate.statistic_]
+        chosen = own > gate.threshold_ if flagged is None else np.asarray(flagged, bool)
         if chosen.shape != (len(traits),):
             raise DataError(f"flagged must be one truth value for each of {len(traits)} inputs")
         random = numpy_stream(gate.seed_, "confirmed", len(gate.calibration_scores_), len(known.traits))
         joins = joining(chosen, audited, random)
+        # Those that join are a random choice of normal inputs, by whichever effort they were flagged.
         calibration = together(calibration, {name: values[joins] for name, values in found.items()})
+        for name, values in asked.items():
+            more = {statistic: each[joins] for statistic, each in values.items()}
+            levels[name] = replace(levels[name], calibration=together(levels[name].calibration, more))
         said[joins] = CALIBRATES
-    gate.learnt_ = replace(gate.learnt_, calibration=calibration, confirmed=known.with_more(traits, said))
+    known = known.with_more(traits, said)
+    gate.learnt_ = replace(gate.learnt_, calibration=calibration, levels=levels, confirmed=known)
     return Confirmation(int((said == CALIBRATES).sum()), len(traits))
 
 

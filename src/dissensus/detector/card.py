@@ -159,6 +159,8 @@ def _settings(detector: Detector) -> str:
     settings = {n: v for n, v in detector.get_params(deep=False).items() if n not in ("encoder", "decoder")}
     settings |= {"device": None, "random_state": detector.seed_, "statistic": detector.statistic_}
     settings |= vars(detector.sampler_) | {"posterior": posterior_in_words(detector.sampler_.posterior)}
+    if not detector.learnt_.levels:
+        settings["effort"] = None  # there is but one way to ask
     settings["embed"] = None if (embedder := _embedder(detector)) is None else embedder["embedder"]
     if "model" in settings:  # an object would be written as its layers
         settings["model"] = model_name(type(detector.model_))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
-from dissensus.defaults import STATISTIC
+from dissensus.defaults import EFFORT, STATISTIC, THOROUGH
 from dissensus.detector.apart import Chains, run_chains
 from dissensus.detector.asking import Asking
 from dissensus.detector.bounded import learn_within_memory
@@ -73,6 +75,11 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
     false_alarm_rate
         The share of inputs like the training data that :meth:`predict` may flag. It may be changed at any
         time (``set_params``): the threshold follows without another fit.
+    effort
+        How much is spent on an input: ``"fast"``, ``"standard"`` or ``"thorough"``, three operating points of
+        one fit, each with a score and a calibration of its own, so that the false-alarm rate holds for each.
+        It may be changed at any time (``set_params``). It means something for pictures, a VAE and the fused
+        score; all else is always scored with every draw and all samples.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them. ``None`` takes what the
         posterior needs: 4 members of an ensemble, each of which is a draw; 20 draws of 2 chains otherwise.
@@ -137,6 +144,7 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         posterior: Posterior = AUTO,
         statistic: Statistic = STATISTIC,
         false_alarm_rate: float = 0.05,
+        effort: str = EFFORT,
         chains: int | None = None,
         draws: int | None = None,
         epochs: int | None = None,
@@ -156,6 +164,7 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         self.posterior = posterior
         self.statistic = statistic
         self.false_alarm_rate = false_alarm_rate
+        self.effort = effort
         self.chains = chains
         self.draws = draws
         self.epochs = epochs
@@ -229,12 +238,21 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         After a drift that is to be called normal, or to afford a lower false-alarm rate. They replace the
         old ones, or with ``keep`` join them. P-values and threshold are as good as ``X`` is free of outliers.
         """
-        found = self._statistics(X, logged(on_progress), stage="calibrating")
-        calibration = together(self.calibration_statistics_, found) if keep else found
+        check_is_fitted(self)
+
+        def calibrated(old: Mapping[str, NDArray[np.float64]], at: str) -> Mapping[str, NDArray[np.float64]]:
+            found = self._statistics(X, logged(on_progress), stage="calibrating", at=at)
+            return together(old, found) if keep else found
+
+        levels = {
+            name: replace(level, calibration=calibrated(level.calibration, name))
+            for name, level in self.learnt_.levels.items()
+        }
+        calibration = calibrated(self.learnt_.calibration, THOROUGH)
         known = self.learnt_.confirmed
         if known is not None and not keep:
             known = known.with_new_calibration()
-        self.learnt_ = replace(self.learnt_, calibration=calibration, confirmed=known)
+        self.learnt_ = replace(self.learnt_, calibration=calibration, levels=levels, confirmed=known)
         warn_if_mute(self)
         return self
 

@@ -20,8 +20,10 @@ from dissensus.detector.drawing import (
     sample,
     with_score,
 )
+from dissensus.detector.effort import efforts_for
 from dissensus.detector.latent_space import codes_of_fit
 from dissensus.detector.learnt import Learnt
+from dissensus.detector.levels import make_level
 from dissensus.detector.measuring import OnProgress, every_statistic
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
@@ -129,9 +131,20 @@ def calibrated(
         )
         parts.append(measured)
         done += len(inputs)
-    return replace(
-        found, calibration={name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-    )
+    levels = {
+        effort.name: make_level(
+            found,
+            effort,
+            plan.statistic,
+            held_out.batches("validation"),
+            held_out.batches("calibration"),
+            inliers=counts["validation"],
+            device=plan.device,
+        )
+        for effort in efforts_for(drawn.model, plan.statistic)
+    }
+    calibration = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    return replace(found, calibration=calibration, levels=levels)
 
 
 def _of_all(on_progress: OnProgress | None, before: int, count: int, total: int) -> OnProgress | None:

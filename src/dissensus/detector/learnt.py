@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.confirming import Confirmed
+from dissensus.detector.effort import WHOLE, Effort, check_effort
 from dissensus.detector.sampling import Sampler
 from dissensus.explain import Examples
 from dissensus.inputs import Preprocessor
@@ -18,7 +19,7 @@ from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws
 from dissensus.scores import Score
 
-__all__ = ["Drawn", "Learnt", "LeftOut"]
+__all__ = ["Drawn", "Learnt", "LeftOut", "Level"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ class Drawn:
     proposal: Proposal
     one_a_call: bool
     """Whether inputs go through the model one by one, because their last bits would depend on their place."""
+    effort: Effort = field(default=WHOLE, kw_only=True)
+    """What they are asked."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,18 @@ class LeftOut:
     """The share of outliers that was named; of rows half as many again are left out."""
     train: int
     validation: int
+
+
+@dataclass(frozen=True)
+class Level:
+    """What is particular to one effort of a fit."""
+
+    effort: Effort
+    draws: WeightDraws
+    """Those that are asked."""
+    score: Score
+    calibration: Mapping[str, NDArray[np.float64]]
+    """As in :class:`Learnt`."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +82,14 @@ class Learnt(Drawn):
     """Where inputs lie in the latent space; None where there is no such space, or none to be asked."""
     confirmed: Confirmed | None = None
     """Inputs that people have looked at since; None: there are none."""
+    levels: Mapping[str, Level] = field(default_factory=dict)
+    """The other efforts by name; there are none where one is as good as another."""
+
+    def at(self, effort: str) -> Learnt:
+        """The same as it is asked with an effort; itself, if there is but one way to ask."""
+        check_effort(effort)
+        level = self.levels.get(effort)
+        return self if level is None else replace(self, **vars(level), levels={})
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

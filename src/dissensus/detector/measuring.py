@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.decisions import rounded
+from dissensus.detector.effort import WHOLE, Effort
 from dissensus.detector.learnt import Drawn, Learnt
 from dissensus.detector.settings import all_devices
 from dissensus.explain import statistics_of
@@ -20,6 +21,7 @@ from dissensus.likelihood import (
     input_statistics,
     keeps_bits,
     log_likelihoods_on,
+    one_look,
     statistic_names,
 )
 from dissensus.models import GenerativeModel
@@ -45,14 +47,19 @@ OnProgress: TypeAlias = Callable[[str, int, int], None]
 MADE_UP = 64  # inputs that a detector is tried out on
 
 
-def available_statistics(model: GenerativeModel, preprocessor: Preprocessor, *, several: bool) -> Available:
+def available_statistics(
+    model: GenerativeModel, preprocessor: Preprocessor, *, several: bool, effort: Effort = WHOLE
+) -> Available:
     """Return which statistics can be measured of inputs.
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    return Available(
-        statistic_names(model, several=several), preprocessor.statistic_names, wide=preprocessor.wide
-    )
+    names = statistic_names(model, several=several)
+    return Available(names, _of_inputs(preprocessor, effort), wide=preprocessor.wide)
+
+
+def _of_inputs(preprocessor: Preprocessor, effort: Effort) -> tuple[str, ...]:
+    return tuple(name for name in preprocessor.statistic_names if name not in effort.leaves_out)
 
 
 def likelihoods(
@@ -77,7 +84,7 @@ def likelihoods(
         drawn.model,
         drawn.draws,
         data,
-        samples=drawn.samples,
+        samples=drawn.effort.samples or drawn.samples,
         seed=drawn.seed,
         on_tile=on_tile,
         one_a_call=drawn.one_a_call,
@@ -102,15 +109,19 @@ def measure(
     if data is None:
         data = to_tensor(drawn.preprocessor.transform(inputs))
     others: dict[str, NDArray[np.float64]] = {}
-    if of_draws := [name for name in wanted if name in drawn.model.observed]:
+    matrix = None
+    if drawn.effort.looks and {MATRIX, *drawn.model.observed} & set(wanted):
+        matrix, others = one_look(
+            drawn.model, drawn.draws, data, only=wanted, device=device, one_a_call=drawn.one_a_call
+        )
+    elif of_draws := [name for name in wanted if name in drawn.model.observed]:
         others |= input_statistics(
             drawn.model, drawn.draws, data, only=of_draws, device=device, one_a_call=drawn.one_a_call
         )
     if not {MATRIX, *others}.issuperset(wanted):
-        own = drawn.preprocessor.statistics(inputs, channels_last(data).numpy())
+        own = drawn.preprocessor.statistics(inputs, channels_last(data).numpy(), only=wanted)
         others |= {name: values for name, values in own.items() if name in wanted}
-    matrix = None
-    if MATRIX in wanted:
+    if MATRIX in wanted and matrix is None:
         matrix = likelihoods(drawn, data, device=device, on_progress=on_progress, stage=stage).values
     elif on_progress is not None:
         on_progress(stage, len(inputs), len(inputs))
@@ -132,7 +143,7 @@ def measure_everything(
     """
     wanted: tuple[str, ...] = (MATRIX,)
     if set(learnt.score.requires) - {MATRIX}:
-        wanted = (MATRIX, *learnt.model.observed, *learnt.preprocessor.statistic_names)
+        wanted = (MATRIX, *learnt.model.observed, *_of_inputs(learnt.preprocessor, learnt.effort))
     return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage, data=data)
 
 

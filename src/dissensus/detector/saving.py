@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dissensus.detector.card import model_card
 from dissensus.detector.confirming import CONFIRMED, restored_confirmed
 from dissensus.detector.learnt import Learnt, LeftOut
+from dissensus.detector.levels import level_arrays, levels_to_config, restored_levels
 from dissensus.detector.measuring import available_statistics, needs_one_a_call
 from dissensus.detector.posterior import posterior_from_config, posterior_to_config
 from dissensus.detector.sampling import Sampler, settled
@@ -19,6 +20,7 @@ from dissensus.detector.settings import find_device
 from dissensus.detector.statistic import OwnScores, restored_score, score_from_config, score_to_config
 from dissensus.detector.trust import (
     LEFT_OUT,
+    LEVELS,
     check_arrays,
     check_calibration,
     check_claims,
@@ -53,7 +55,7 @@ IN_PARTS = "Chains"
 
 _AS_FITTED = ("samples", "proposal")
 """Arguments that stand beside the settings as the fit had them; what was set since waits for another fit."""
-_NOT_SAVED = (*_AS_FITTED, "random_state", "device", "encoder", "decoder", "model", "embed")
+_NOT_SAVED = (*_AS_FITTED, "effort", "random_state", "device", "encoder", "decoder", "model", "embed")
 """Arguments that mean nothing on another machine, or are described elsewhere in the file."""
 
 
@@ -67,7 +69,7 @@ def to_artifact(detector: Detector) -> Artifact:
         arrays |= {"examples/inputs": learnt.examples.inputs, "examples/codes": learnt.examples.codes}
     if learnt.codes is not None:
         arrays |= learnt.codes.arrays()
-    arrays |= learnt.preprocessor.arrays()
+    arrays |= learnt.preprocessor.arrays() | level_arrays(learnt.levels)
     config = {
         **described(detector, learnt.preprocessor, learnt.model, learnt.score, learnt.sampler),
         "fitted_rows": dict(learnt.rows),
@@ -81,6 +83,8 @@ def to_artifact(detector: Detector) -> Artifact:
     if learnt.confirmed is not None:
         config[CONFIRMED] = {"joined": learnt.confirmed.joined}
         arrays |= learnt.confirmed.arrays()
+    if learnt.levels:
+        config[LEVELS] = levels_to_config(learnt.levels, detector.effort)
     return Artifact(config, learnt.draws, arrays, model_card(detector))
 
 
@@ -135,7 +139,7 @@ def restored(
     detector, preprocessor, model, score = believed(
         kind, config, arrays, draws, device=device, statistic=statistic, own=own
     )
-    check_arrays(arrays, preprocessor.arrays())
+    check_arrays(arrays, preprocessor.arrays(), config.get(LEVELS, {}).get("levels", ()))
     available = available_statistics(model, preprocessor, several=several_in_a_chain(model, draws))
     score = restored_score(score, _below("score/", arrays), available, draws=len(draws))
     calibration = _below("statistics/", arrays)
@@ -143,26 +147,28 @@ def restored(
     check_calibration(calibration, score.name, {score.name, *SCORES, *available.names, *parts})
     asked: dict[str, Any] = {"samples": config["samples"], "seed": config["seed"]}
     detector._check()
-    detector._take(
-        Learnt(
-            preprocessor=preprocessor,
-            model=model,
-            draws=draws,
-            sampler=settled(detector, model.recommended),
-            seed=config["seed"],
-            samples=config["samples"],
-            proposal=config["proposal"],
-            one_a_call=needs_one_a_call(preprocessor, model, draws, **asked, device=find_device(device)),
-            score=score,
-            calibration=calibration,
-            examples=_examples(arrays, preprocessor, model, draws),
-            rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
-            noise_floor=float(config["noise_floor"]),
-            left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
-            codes=LatentCodes.restore(arrays, getattr(model, "latent_size", 0)),
-            confirmed=restored_confirmed(config.get(CONFIRMED), arrays, preprocessor),
-        )
+    learnt = Learnt(
+        preprocessor=preprocessor,
+        model=model,
+        draws=draws,
+        sampler=settled(detector, model.recommended),
+        seed=config["seed"],
+        samples=config["samples"],
+        proposal=config["proposal"],
+        one_a_call=needs_one_a_call(preprocessor, model, draws, **asked, device=find_device(device)),
+        score=score,
+        calibration=calibration,
+        examples=_examples(arrays, preprocessor, model, draws),
+        rows={str(part): int(count) for part, count in config["fitted_rows"].items()},
+        noise_floor=float(config["noise_floor"]),
+        left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
+        codes=LatentCodes.restore(arrays, getattr(model, "latent_size", 0)),
+        confirmed=restored_confirmed(config.get(CONFIRMED), arrays, preprocessor),
     )
+    if LEVELS in config:
+        levels = restored_levels(config[LEVELS], arrays, learnt, detector.statistic)
+        learnt, detector.effort = replace(learnt, levels=levels), config[LEVELS]["effort"]
+    detector._take(learnt)
     return detector
 
 
@@ -246,4 +252,6 @@ def _examples(
     codes = arrays.get("examples/codes", np.empty((0, features), np.float32))
     if inputs.shape[1:] != preprocessor.seen or codes.shape != (len(inputs), features):
         raise ArtifactError("its examples are not of the inputs it takes: save the gate again")
+    if not (np.isfinite(inputs).all() and np.isfinite(codes).all()):
+        raise ArtifactError("its examples hold what is no number: save the gate again")
     return Examples(inputs, codes)

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from sklearn.utils import check_random_state
 
+from dissensus.detector.effort import check_effort
 from dissensus.detector.sampling import check_sampler
 from dissensus.errors import SettingsError
 from dissensus.inputs import Vocabulary, check_embedder
@@ -25,6 +26,7 @@ __all__ = ["all_devices", "check_count", "check_settings", "find_device", "root_
 def check_settings(detector: Detector) -> None:
     """Refuses what cannot work, in one sentence that names the setting."""
     check_proposal(detector.proposal)
+    check_effort(detector.effort)
     check_count("samples", detector.samples)
     for name in ("chains", "draws", "epochs", "batch_size"):
         if getattr(detector, name) is not None:

@@ -24,6 +24,7 @@ from dissensus.posterior import WeightDraws
 
 __all__ = [
     "LEFT_OUT",
+    "LEVELS",
     "check_arrays",
     "check_calibration",
     "check_claims",
@@ -47,9 +48,9 @@ PARTS = (
     "noise_floor",
 )
 """Of the description of a detector."""
-EMBEDDER, LEFT_OUT = "embedder", "left_out"
+EMBEDDER, LEFT_OUT, LEVELS = "embedder", "left_out", "efforts"
 """More, of those that have them."""
-OPTIONAL = (EMBEDDER, LEFT_OUT, CONFIRMED)
+OPTIONAL = (EMBEDDER, LEFT_OUT, LEVELS, CONFIRMED)
 LARGEST_INPUT = 1 << 24  # numbers in one input, a picture of 4096 × 4096
 MOST_AXES, MOST_SETTINGS = 8, 64  # of an input; in the description of a model beside its layers
 MOST_SAMPLES = 1 << 16  # K; beyond, one score would take minutes
@@ -62,6 +63,7 @@ def check_claims(config: Mapping[str, Any], draws: WeightDraws) -> None:
     for part, names in (
         *([(EMBEDDER, ("embedder", "config", "sha256"))] if embedded else []),
         *([(LEFT_OUT, ("contamination", "train", "validation"))] if LEFT_OUT in config else []),
+        *([(LEVELS, ("effort", "levels"))] if LEVELS in config else []),
         *([(CONFIRMED, ("joined",))] if CONFIRMED in config else []),
         ("score", ("score", "config")),
         ("model", ("model", "config")),
@@ -118,11 +120,14 @@ def check_model(model: GenerativeModel, draws: WeightDraws) -> None:
     _check_shapes(draws, shapes_of(model))
 
 
-def check_arrays(names: Collection[str], preprocessor: Collection[str]) -> None:
+def check_arrays(names: Collection[str], preprocessor: Collection[str], levels: Collection[str]) -> None:
     """Refuses arrays that no part of a detector takes; those of scores and statistics are checked by them."""
     known = {*preprocessor, "examples/inputs", "examples/codes", *LATENT_CODES, *CONFIRMED_ARRAYS}
+    folders = tuple(
+        f"{own}{part}/" for own in ("", *(f"{x}/" for x in levels)) for part in ("score", "statistics")
+    )
     for name in sorted(names):
-        if name not in known and not name.startswith(("score/", "statistics/")):
+        if name not in known and not name.startswith(folders):
             raise ArtifactError(f"it has an array {name[:99]!r}, which no detector has: save the gate again")
 
 

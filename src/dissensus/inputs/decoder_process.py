@@ -232,4 +232,6 @@ def _environment() -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "OPENBLAS_NUM_THREADS": "1",
         "OMP_NUM_THREADS": "1",
+        # What a large picture took is given back to the system, and not kept for the next one.
+        "MALLOC_MMAP_THRESHOLD_": "1048576",
     }

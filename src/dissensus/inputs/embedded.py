@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -138,7 +138,13 @@ class EmbeddedPreprocessor(Preprocessor):
         """Those of the vectors' surroundings, if training vectors are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
 
-    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    def statistics(
+        self,
+        array: NDArray[Any],
+        seen: NDArray[Any],
+        *,
+        only: Collection[str] | None = None,  # noqa: ARG002 they are made together
+    ) -> dict[str, NDArray[np.float64]]:
         """How near, how dense and how probable the training vectors make an input (N,), if they are kept."""
         return {} if self.surroundings is None else self.surroundings.of(self.inverse(seen, array.dtype))
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["decode_image", "image_suffixes", "read_image"]
 
 HEAD = 16  # bytes that tell the format
+STRIP = 256  # rows
 
 # Formats Pillow can name but not decode by itself: stubs, and EPS, which would start an external program.
 _NOT_DECODED = {"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"}
@@ -138,7 +139,9 @@ def _decoded(
                     )
                 stored.load()
                 upright = ImageOps.exif_transpose(stored)
-                visible = _eight_bits(upright, path)
+            del stored  # with it goes what its decoder holds: of WebP, twice the picture
+            visible = _eight_bits(upright, path)
+            del upright
     except (DataError, MemoryError):
         raise
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
@@ -169,7 +172,20 @@ def _eight_bits(image: Image.Image, path: str) -> Image.Image:
         return Image.fromarray(((values + 128) // 257).astype(np.uint8))
     grey = image.mode in _GREY_MODES
     if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
-        layered = image.convert("RGBA")
-        white = Image.new("RGBA", layered.size, (255, 255, 255, 255))
-        image = Image.alpha_composite(white, layered).convert("RGB")
+        image = _over_white(image)
     return image.convert("L" if grey else "RGB")
+
+
+def _over_white(image: Image.Image) -> Image.Image:
+    """The picture in mode RGB, its transparent parts laid over white.
+
+    A strip at a time: a picture of four bytes a pixel would otherwise be in memory four times.
+    """
+    from PIL import Image
+
+    laid = Image.new("RGB", image.size)
+    for top in range(0, image.height, STRIP):
+        strip = image.crop((0, top, image.width, min(top + STRIP, image.height))).convert("RGBA")
+        white = Image.new("RGBA", strip.size, (255, 255, 255, 255))
+        laid.paste(Image.alpha_composite(white, strip).convert("RGB"), (0, top))
+    return laid

@@ -15,6 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.one_thread import one_thread
+
 __all__ = ["Neighbours", "summed"]
 
 SPARE = 6  # points more than are asked for that are measured at once
@@ -73,15 +75,15 @@ class Neighbours:
         count: int,
         without: NDArray[np.int64] | None,
     ) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        import torch  # NumPy has no partial sort of rows that is as quick
-
-        bounds = np.concatenate([queries, np.ones((len(queries), 1), np.float32)], axis=1) @ self._product
+        # Threads of so small a product meet for longer than they work, and on a busy machine for much longer.
+        with one_thread():
+            bounds = np.concatenate([queries, np.ones((len(queries), 1), np.float32)], axis=1) @ self._product
         if without is not None:
             bounds[np.arange(len(queries)), without] = np.inf
         columns = np.ascontiguousarray(queries.T, dtype=np.float64)
         chosen = min(len(self), count + SPARE)
-        lowest = torch.from_numpy(bounds).topk(chosen, dim=1, largest=False)
-        places = np.sort(lowest.indices.numpy(), axis=1)
+        places = np.sort(np.argpartition(bounds, chosen - 1, axis=1)[:, :chosen], axis=1)
+        largest = np.take_along_axis(bounds, places, axis=1).max(axis=1)
         distances = self._measured(columns[:, :, None], own[:, None], places)
         if without is not None:
             distances[places == without[:, None]] = np.inf
@@ -90,7 +92,7 @@ class Neighbours:
             return distances, places
         # What a bound lacks for the distance of its query: |q|² (1 − δ), and the length beside.
         lacking = (1.0 - self._delta) * summed(np.square(columns)) + own
-        unsure = lowest.values[:, -1].numpy().astype(np.float64) + lacking <= distances[:, -1]
+        unsure = largest.astype(np.float64) + lacking <= distances[:, -1]
         for row in np.flatnonzero(unsure):
             near = np.flatnonzero(
                 bounds[row] <= np.nextafter(np.float32(distances[row, -1] - lacking[row]), INF)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -10,19 +10,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
+from dissensus.inputs.complexity import code_length
 from dissensus.inputs.grey import IN_COLOUR, as_grey, coloured
+from dissensus.inputs.predicted_code import predicted_length
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
+from dissensus.inputs.spectra import spectrum, spectrum_names
 from dissensus.inputs.surroundings import Surroundings
 from dissensus.inputs.tables import Table
 from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
-from dissensus.inputs.without_model import image_statistic_names, image_statistics
+from dissensus.inputs.without_model import CODE, as_bytes, image_statistic_names
 
 __all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
 PICTURED = ("isolation",)
 """Of what surroundings tell, what is measured of pictures. Their far outliers may be nearer to the training
 pictures than others are, and more probable: a flat picture among photographs."""
+PREDICTED = "predicted-length"
 MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are made of
 
 
@@ -97,12 +101,24 @@ class PicturePreprocessor(Preprocessor):
     @property
     def statistic_names(self) -> tuple[str, ...]:
         """Those of images, and of their surroundings if training pictures are kept."""
-        return (*image_statistic_names(self.shape), *(() if self.surroundings is None else PICTURED))
+        own = (*image_statistic_names(self.shape), PREDICTED)
+        return (*own, *(() if self.surroundings is None else PICTURED))
 
-    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
+    def statistics(
+        self,
+        array: NDArray[Any],
+        seen: NDArray[Any],  # noqa: ARG002
+        *,
+        only: Collection[str] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
         """The length of their code, their spectra, and how far they are from training pictures."""
-        found = image_statistics(array)
-        if self.surroundings is not None:
+        pixels, wanted = as_bytes(array), set(self.statistic_names if only is None else only)
+        found = {} if CODE not in wanted else {CODE: code_length(pixels)}
+        if not wanted.isdisjoint(spectrum_names(self.shape)):
+            found |= spectrum(pixels)
+        if PREDICTED in wanted:
+            found[PREDICTED] = predicted_length(pixels)
+        if self.surroundings is not None and not wanted.isdisjoint(PICTURED):
             near = self.surroundings.of_rows(textures(array), array)
             found |= {name: near[name] for name in PICTURED}
         return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -168,8 +168,17 @@ class Preprocessor(ABC):
         """The names of the statistics that inputs have without a model."""
         return ()
 
-    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:  # noqa: ARG002
-        """Statistics (N,) by name, of inputs that were read before and of what ``transform`` made of them."""
+    def statistics(
+        self,
+        array: NDArray[Any],  # noqa: ARG002
+        seen: NDArray[Any],  # noqa: ARG002
+        *,
+        only: Collection[str] | None = None,  # noqa: ARG002
+    ) -> dict[str, NDArray[np.float64]]:
+        """Statistics (N,) by name, of inputs that were read before and of what ``transform`` made of them.
+
+        ``only`` names those that are wanted, if not all are; others may be given, too.
+        """
         return {}
 
     def without_training_inputs(self) -> Preprocessor:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -163,7 +163,13 @@ class RowPreprocessor(Preprocessor):
         """Those of the rows' surroundings, if training rows are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
 
-    def statistics(self, array: NDArray[Any], seen: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    def statistics(
+        self,
+        array: NDArray[Any],
+        seen: NDArray[Any],
+        *,
+        only: Collection[str] | None = None,  # noqa: ARG002 they are made together
+    ) -> dict[str, NDArray[np.float64]]:
         """How near, how dense and how probable the training rows make a row (N,), if they are kept."""
         return {} if self.surroundings is None else self.surroundings.of_rows(array, seen)
 

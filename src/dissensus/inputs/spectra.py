@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from dissensus.errors import DataError
 
-__all__ = ["SPECTRUM", "spectrum", "spectrum_names"]
+__all__ = ["ROUNDING", "SPECTRUM", "bands", "directions", "spectrum", "spectrum_names"]
 
 # Upper ends of all bands but the last, as shares of the finest frequency: the first band holds only the
 # mean, the last the finest detail of all.
@@ -49,10 +49,10 @@ def spectrum_names(shape: Sequence[int]) -> tuple[str, ...]:
     ('detail-1', 'detail-3', 'detail-4')
     """
     height, width, channels = shape
-    bands = _bands(height, width)
+    numbers = bands(height, width)
     kinds = ("detail", "colour") if channels > 1 else ("detail",)
-    names = [f"{kind}-{band}" for kind in kinds for band in bands]
-    return (*names, *(f"direction-{part}" for part in _directions(height, width)))
+    names = [f"{kind}-{band}" for kind in kinds for band in numbers]
+    return (*names, *(f"direction-{part}" for part in directions(height, width)))
 
 
 def spectrum(images: NDArray[np.uint8]) -> dict[str, NDArray[np.float64]]:
@@ -88,9 +88,9 @@ def _of_some(images: NDArray[np.uint8]) -> dict[str, NDArray[np.float64]]:
     found = {
         f"{kind}-{band}": _log_sum(energy, members)
         for kind, energy in energies.items()
-        for band, members in _bands(height, width).items()
+        for band, members in bands(height, width).items()
     }
-    for part, (upright, flat) in _directions(height, width).items():
+    for part, (upright, flat) in directions(height, width).items():
         detail = energies["detail"]
         found[f"direction-{part}"] = _log_sum(detail, upright) - _log_sum(detail, flat)
     return found
@@ -110,7 +110,7 @@ def _log_sum(energies: NDArray[np.float64], members: NDArray[np.intp]) -> NDArra
 
 
 @lru_cache(maxsize=16)
-def _bands(height: int, width: int) -> dict[int, NDArray[np.intp]]:
+def bands(height: int, width: int) -> dict[int, NDArray[np.intp]]:
     """The frequencies, as places in H·W, of every band that has any; bands are counted from 1."""
     down, across = _frequencies(height, width)
     band = 1 + np.digitize(np.hypot(down, across), EDGES)
@@ -119,7 +119,7 @@ def _bands(height: int, width: int) -> dict[int, NDArray[np.intp]]:
 
 
 @lru_cache(maxsize=16)
-def _directions(height: int, width: int) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def directions(height: int, width: int) -> dict[str, tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """The frequencies of upright detail, which changes across, and of flat detail, coarse and fine."""
     down, across = _frequencies(height, width)
     fine = np.hypot(down, across) >= FINE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["texture_size", "textures"]
+__all__ = ["block_borders", "texture_size", "textures"]
 
 BLOCKS = 4  # along each side
 MEASURES = 5  # of a block and a channel
@@ -59,13 +59,13 @@ def _of(pixels: NDArray[np.int32]) -> NDArray[np.float64]:
 
 def _block_means(values: NDArray[np.int32]) -> NDArray[np.float64]:
     """Of whole numbers (N, H, W, C): (N, rows × columns × C)."""
-    rows, columns = (_borders(side) for side in values.shape[1:3])
+    rows, columns = (block_borders(side) for side in values.shape[1:3])
     sums = np.add.reduceat(np.add.reduceat(values, rows, axis=1, dtype=np.int64), columns, axis=2)
     heights, widths = np.diff(rows, append=values.shape[1]), np.diff(columns, append=values.shape[2])
     return np.asarray(sums / (heights[:, None] * widths)[:, :, None]).reshape(len(values), -1)
 
 
-def _borders(side: int) -> NDArray[np.int64]:
+def block_borders(side: int) -> NDArray[np.int64]:
     """Where blocks begin."""
     blocks = min(BLOCKS, side)
     return np.arange(blocks) * side // blocks

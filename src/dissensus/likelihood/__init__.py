@@ -9,7 +9,12 @@ from dissensus.likelihood.matrix import (
     noise_floor,
 )
 from dissensus.likelihood.own_bits import keeps_bits
-from dissensus.likelihood.statistics import input_statistics, several_in_a_chain, statistic_names
+from dissensus.likelihood.statistics import (
+    input_statistics,
+    one_look,
+    several_in_a_chain,
+    statistic_names,
+)
 
 __all__ = [
     "LogLikelihoods",
@@ -20,6 +25,7 @@ __all__ = [
     "log_likelihoods",
     "log_likelihoods_on",
     "noise_floor",
+    "one_look",
     "several_in_a_chain",
     "statistic_names",
 ]

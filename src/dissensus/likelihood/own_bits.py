@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.likelihood.matrix import log_likelihoods
-from dissensus.likelihood.statistics import input_statistics
+from dissensus.likelihood.statistics import input_statistics, one_look
 from dissensus.models import GenerativeModel, Scorer
 from dissensus.posterior import WeightDraws
 
@@ -63,8 +63,14 @@ def keeps_bits(
         ).values
 
     def others(inputs: Tensor) -> Found:
-        found = input_statistics(model, chosen, inputs, device=device)
-        return np.array([*found.values()]).reshape(len(found), len(inputs))
+        rows: list[Found] = []
+        if model.observes_likelihood:
+            matrix, found = one_look(model, chosen, inputs, device=device)
+            rows = [*matrix]
+        else:
+            found = input_statistics(model, chosen, inputs, device=device)
+        rows += found.values()
+        return np.array(rows).reshape(len(rows), len(inputs))
 
     if not _same_everywhere(others, data, model.observed_tile(device)):
         return False

@@ -13,13 +13,13 @@ from torch import Tensor
 
 from dissensus.likelihood.full_precision import full_precision
 from dissensus.likelihood.workspace import Weights, on_device, workspace
-from dissensus.models import GenerativeModel, Observed
+from dissensus.models import LOG_LIKELIHOOD, GenerativeModel, Observed
 from dissensus.posterior import WeightDraws
 from dissensus.side_by_side import side_by_side
 from dissensus.tiles import filled, slices, tile_ranges
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["input_statistics", "several_in_a_chain", "statistic_names"]
+__all__ = ["input_statistics", "one_look", "several_in_a_chain", "statistic_names"]
 
 # Draws are gone through once for each block of tiles, for all dimensions of whose inputs moments are kept: 36
 # bytes for each of these numbers.
@@ -44,12 +44,47 @@ def input_statistics(
     ``on_tile`` is called with the number of (draw, input) pairs just finished; ``one_a_call`` is that of
     :func:`log_likelihoods`.
     """
-    device = torch.device(device)
+    if only is not None and not set(only) & set(model.observed):
+        return {}
+    return _found(model, draws, data, only, torch.device(device), on_tile, one_a_call, matrix=None)
+
+
+def one_look(
+    model: GenerativeModel,
+    draws: WeightDraws,
+    data: Tensor,
+    *,
+    only: Collection[str] | None = None,
+    device: torch.device | str = "cpu",
+    on_tile: Callable[[int], None] | None = None,
+    one_a_call: bool = False,
+) -> tuple[NDArray[np.float64], dict[str, NDArray[np.float64]]]:
+    """A rough log-likelihood (M, N) and the statistics (N,) of inputs, from one evaluation of each draw.
+
+    For models of which :attr:`~dissensus.models.GenerativeModel.observes_likelihood` is true: the matrix is
+    what they observe by the name of ``LOG_LIKELIHOOD``, and costs no evaluation beside the statistics'. All
+    else is as in :func:`input_statistics`.
+    """
+    matrix = np.empty((len(draws), len(data)))
+    found = _found(model, draws, data, only, torch.device(device), on_tile, one_a_call, matrix=matrix)
+    return matrix, found
+
+
+def _found(
+    model: GenerativeModel,
+    draws: WeightDraws,
+    data: Tensor,
+    only: Collection[str] | None,
+    device: torch.device,
+    on_tile: Callable[[int], None] | None,
+    one_a_call: bool,
+    *,
+    matrix: NDArray[np.float64] | None,
+) -> dict[str, NDArray[np.float64]]:
+    """The statistics (N,) by name; fills in the rough log-likelihoods (M, N) where a matrix is given."""
     names = statistic_names(model, several=several_in_a_chain(model, draws))
     wanted = {name: model.observed[name] for name in names if only is None or name in only}
     found = {name: np.empty(len(data)) for name in wanted}
-    if not wanted:
-        return found
     size = 1 if one_a_call else model.observed_tile(device)
     shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
     block = size * max(1, BLOCK_NUMBERS // (size * math.prod(model.input_shape) * max(1, len(shares))))
@@ -59,7 +94,10 @@ def input_statistics(
         with workspace(model, device) as own, torch.inference_mode(), full_precision():
             for rows in slices(inputs, block):
                 tiles = [_Tile(x, count, wanted) for x, count in _tiles(own, data[rows], size, device)]
-                yield from _go_through(own, draws, tiles)
+                yield from _go_through(own, draws, tiles, likelihoods=matrix is not None)
+                if matrix is not None:
+                    seen = torch.cat([tile.likelihoods() for tile in tiles], dim=1)
+                    matrix[:, rows] = seen[:, : rows.stop - rows.start].cpu()
                 parts = [tile.statistics() for tile in tiles]
                 for name, values in found.items():
                     values[rows] = torch.cat([part[name] for part in parts])[: rows.stop - rows.start].cpu()
@@ -72,7 +110,9 @@ def input_statistics(
     return found
 
 
-def _go_through(model: GenerativeModel, draws: WeightDraws, tiles: list[_Tile]) -> Iterator[int]:
+def _go_through(
+    model: GenerativeModel, draws: WeightDraws, tiles: list[_Tile], *, likelihoods: bool
+) -> Iterator[int]:
     """Shows every draw to every tile; yields how many inputs have seen one more."""
     weights = Weights(model, draws, tiles[0].x.device)
     for group in draws.sharing(model.inference):
@@ -81,7 +121,10 @@ def _go_through(model: GenerativeModel, draws: WeightDraws, tiles: list[_Tile]) 
         for draw in group.tolist():
             weights.load(draw)
             for tile, own in zip(tiles, inferred, strict=True):
-                tile.see(model.observe(tile.x, own), int(draws.chain[draw]))
+                fields = model.observe(tile.x, own)
+                tile.see(fields, int(draws.chain[draw]))
+                if likelihoods:
+                    tile.rows[draw] = fields[LOG_LIKELIHOOD]
                 yield tile.count
 
 
@@ -90,6 +133,7 @@ class _Tile:
 
     def __init__(self, x: Tensor, count: int, wanted: dict[str, Observed]) -> None:
         self.x, self.count, self.wanted, self.draws = x, count, wanted, 0
+        self.rows: dict[int, Tensor] = {}  # rough log-likelihoods (B,) by draw, where they are wanted
         self.sums: dict[str, Tensor] = {}
         self.moments: dict[str, _Moments] = {}  # of fields, over all draws
         self.chains: dict[str, dict[int, _Moments]] = {}  # of fields, by chain
@@ -105,6 +149,10 @@ class _Tile:
                 self.moments.setdefault(name, _Moments()).add(field.double())
             else:
                 self.chains.setdefault(name, {}).setdefault(chain, _Moments()).add(field.double())
+
+    def likelihoods(self) -> Tensor:
+        """The rough log-likelihoods (M, B), in the order of the draws."""
+        return torch.stack([self.rows[draw] for draw in sorted(self.rows)])
 
     def statistics(self) -> dict[str, Tensor]:
         """All statistics (B,), once all draws have been seen."""

@@ -1,6 +1,7 @@
 """Densities p(x|θ): the contract that every one keeps, VAEs, flows, sequences, and what a number is."""
 
 from dissensus.models.contract import (
+    LOG_LIKELIHOOD,
     GenerativeModel,
     Inferred,
     LatentModel,
@@ -48,6 +49,7 @@ from dissensus.models.vae import (
 
 __all__ = [
     "AUTO",
+    "LOG_LIKELIHOOD",
     "MAF",
     "MODELS",
     "NSF",

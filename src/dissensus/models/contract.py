@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from dissensus.tiles import slices
 
 __all__ = [
+    "LOG_LIKELIHOOD",
     "Fold",
     "GenerativeModel",
     "Inferred",
@@ -35,6 +36,9 @@ Inferred = tuple[Tensor, ...]
 """What :meth:`GenerativeModel.infer` gives: tensors (N, ...), one row an input."""
 
 Fold = Literal["mean", "variance", "variance-within-chain"]
+
+LOG_LIKELIHOOD = "log_likelihood"
+"""The field of :meth:`GenerativeModel.observe` that is a rough log p(x), got from the same evaluation."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,8 @@ class GenerativeModel(nn.Module, ABC):
     """How its weights are drawn where nobody says otherwise."""
     observed: Mapping[str, Observed] = MappingProxyType({})
     """The statistics that it offers beside the log-likelihood, by name."""
+    observes_likelihood: ClassVar[bool] = False
+    """Whether :meth:`observe` also gives a rough log-likelihood (N,) by the name :data:`LOG_LIKELIHOOD`."""
 
     @property
     def training_noise_size(self) -> int:

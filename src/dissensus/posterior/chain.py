@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
+from dissensus.memory import give_back
 from dissensus.models import GenerativeModel
 from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.draws import load_weights
@@ -171,7 +172,8 @@ class Chain:
         for window, rows in batches:
             if window is not None:
                 self.data = window
-                del window
+                give_back()
+            del window
             yield rows
 
     def _shares(self) -> int:

@@ -14,7 +14,7 @@ from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
     from dissensus.detector.asking import Decisions
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
 
 __all__ = ["JsonAnswer", "decision", "results"]
 

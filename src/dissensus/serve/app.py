@@ -4,22 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import cache
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
+from starlette.routing import Route
 
 from dissensus._version import __version__
 from dissensus.serve.answers import JsonAnswer
+from dissensus.serve.framing import Framing
 from dissensus.serve.guards import OPEN, Guards
 from dissensus.serve.observing import Catching, Observing
 from dissensus.serve.pages import page_routes
 from dissensus.serve.plain import plain_routes
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.repository import repository_routes
 from dissensus.serve.requests import definitions, sentence
 from dissensus.serve.service import Service
 from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
+from dissensus.serve.tracing import Tracing
 from dissensus.serve.v2 import v2_routes
 
 __all__ = ["make_app"]
@@ -58,6 +63,7 @@ def make_app(service: Service) -> FastAPI:
         description=DESCRIPTION,
         version=__version__,
         lifespan=lifespan,
+        openapi_url=None,  # written anew for each who asks
         docs_url=None,  # those pages fetch scripts from elsewhere
         redoc_url=None,
         redirect_slashes=False,
@@ -67,8 +73,23 @@ def make_app(service: Service) -> FastAPI:
             RequestValidationError: _not_valid,
         },
     )
-    for router in (plain_routes(service), v2_routes(service), page_routes()):
+    for router in (plain_routes(service), v2_routes(service), repository_routes(service), page_routes()):
         app.include_router(router)
+        service.metrics.expect_routes(
+            (route.path, method)
+            for route in router.routes
+            if isinstance(route, Route)
+            for method in sorted(route.methods or ())
+        )
+
+    @cache
+    def described() -> bytes:
+        return bytes(JsonAnswer(app.openapi()).body)
+
+    @app.get("/openapi.json", include_in_schema=False)
+    async def describe() -> Response:
+        return Response(described(), media_type=JsonAnswer.media_type)
+
     settings = service.settings
     own = (*LOOPBACK_NAMES, settings.host) if is_loopback(settings.host) else ()
     # The last is the outermost.
@@ -80,7 +101,10 @@ def make_app(service: Service) -> FastAPI:
         draining=lambda: service.draining,
         tls=settings.tls_cert is not None,
     )
+    app.add_middleware(Framing)
     app.add_middleware(Observing, metrics=service.metrics)
+    if service.tracer is not None:
+        app.add_middleware(Tracing, tracer=service.tracer)
     return app
 
 

@@ -1,13 +1,11 @@
-"""Requests of many clients scored together: within a bounded delay, from a bounded queue."""
+"""Requests of many clients scored together: in turns, within a bounded delay, from bounded queues."""
 
 from __future__ import annotations
 
 import asyncio
 import math
 import time
-from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,35 +13,36 @@ from numpy.typing import NDArray
 
 from dissensus.detector.asking import Decisions
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
+from dissensus.serve.stats import Stats
+from dissensus.serve.turns import Piece, Turns
 from dissensus.serve.workers import Workers
 
 __all__ = ["GRAIN", "PAUSE", "Batcher"]
 
 GRAIN = 8  # inputs: fewer are not worth dividing between two workers
+# Seconds that a batch should take at most: whoever comes next waits for it. Where scoring is so slow that few
+# inputs take as long, more than these would hardly be scored faster.
+BATCH_SECONDS = 0.1
+FEWEST = 4
+RECENT = 1.0  # seconds since the last small request in which one worker is kept for the next
 LONGEST_WAIT = 60  # seconds that a client is told to wait
 # Seconds that a refusal for want of room takes. It tells to wait a second or more anyway, and clients that
 # ask again at once would take the interpreter from those who were accepted.
 PAUSE = 1.0
 
 
-@dataclass(eq=False, slots=True)
-class _Piece:
-    """A request, or a part of one, that is scored in one call."""
-
-    inputs: NDArray[Any]
-    answer: asyncio.Future[Decisions]
-    arrived: float = field(default_factory=time.monotonic)
-
-
 class Batcher:
     """Collects inputs (n, H, W, C) or (n, D) of any number of requests and has them decided together.
 
     While all workers are busy, inputs gather by themselves; while one is free, the first to come waits at
-    most ``max_delay`` seconds for others. Inputs of one batch have one dtype: a byte and a fraction would
-    otherwise become each other. What an input gets does not depend on its company; the detector sees to that.
+    most ``max_delay`` seconds for others. A batch takes about a tenth of a second at most. Requests that fit
+    into one take turns with those that do not, and while such come, one worker of several is kept for them: a
+    single input does not wait for hundreds of another client. What an input gets does not depend on its
+    company; the detector sees to that.
 
-    ``rate`` is a first guess at the inputs a second of one worker, by which late answers are foreseen.
-    ``on_batch`` is called with the decisions of each batch and the seconds they took.
+    ``capacity`` inputs of small requests may wait, and as many of large ones. ``rate`` is a first guess at
+    the inputs a second of one worker, by which late answers are foreseen. ``on_batch`` is called with the
+    decisions of each batch and the seconds they took.
     """
 
     def __init__(
@@ -58,15 +57,21 @@ class Batcher:
         on_batch: Callable[[Decisions, float], None] = lambda *_: None,
     ) -> None:
         self.max_batch, self.max_delay, self.capacity = max_batch, max_delay, capacity
+        self.stats = Stats()
         self._decide, self._workers, self._on_batch = decide, workers, on_batch
-        self._pieces: deque[_Piece] = deque()
+        self._queue = Turns()
         self._some, self._enough = asyncio.Event(), asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
         self._rate = rate  # inputs a second and worker, lately; 0 where nobody knows yet
-        self.waiting = 0
-        """Inputs in the queue."""
         self._started = 0  # inputs that are being scored
+        self._large_started = 0  # batches of large requests among them
+        self._small_came = -math.inf
         self._dispatcher = asyncio.create_task(self._dispatch())
+
+    @property
+    def waiting(self) -> int:
+        """Inputs in the queue."""
+        return self._queue.count
 
     async def decide(self, inputs: NDArray[Any], *, timeout: float) -> Decisions:
         """The decisions about the inputs, in their order; a full queue or a late answer is a refusal."""
@@ -76,18 +81,23 @@ class Batcher:
             await asyncio.sleep(PAUSE)
             raise
         loop = asyncio.get_running_loop()
+        size, began = self._batch_size(), time.monotonic()
         pieces = [
-            _Piece(inputs[start : start + self.max_batch], loop.create_future())
-            for start in range(0, len(inputs), self.max_batch)
+            Piece(inputs[start : start + size], loop.create_future()) for start in range(0, len(inputs), size)
         ]
-        self._pieces.extend(pieces)
-        self._count(len(inputs))
+        if len(pieces) == 1:
+            self._small_came = began
+        self._queue.put(pieces)
+        self._count()
+        kept = self.stats.fail
         try:
             async with asyncio.timeout(timeout):
                 parts = [await piece.answer for piece in pieces]
+            kept = self.stats.success
         except TimeoutError:
             raise TooLate(timeout, retry_after=self.seconds_to_empty()) from None
         finally:
+            kept.add(time.monotonic() - began)
             self._forget(pieces)
         return parts[0] if len(parts) == 1 else Decisions(*map(np.concatenate, zip(*parts, strict=True)))
 
@@ -108,30 +118,44 @@ class Batcher:
         self._dispatcher.cancel()
         await asyncio.gather(self._dispatcher, return_exceptions=True)
 
+    def _batch_size(self) -> int:
+        """Inputs that one worker scores in about :data:`BATCH_SECONDS`."""
+        if not self._rate:
+            return self.max_batch
+        return min(self.max_batch, max(FEWEST, math.ceil(self._rate * BATCH_SECONDS)))
+
     def _admit(self, count: int, timeout: float) -> None:
         if count > self.capacity:
             raise Refusal(413, f"{count} inputs are more than the queue holds ({self.capacity}): send fewer")
-        rate = self._rate * self._workers.count
-        if self.waiting + count > self.capacity:
-            raise Overloaded(f"the queue is full ({self.waiting} inputs wait)", self.seconds_to_empty())
+        rate, large = self._rate * self._workers.count, count > self._batch_size()
+        waiting = self._queue.counts[large]
+        if waiting + count > self.capacity:
+            raise Overloaded(f"the queue is full ({waiting} inputs wait)", self.seconds_to_empty())
+        # Large and small requests take turns: in front of each, no more wait of the others than of its kind.
+        ahead = min(self.waiting, 2 * waiting + count)
         # Accepted and answered too late is work for nothing: better to say so at once.
-        if rate and self.waiting and (self._started + self.waiting + count) / rate > timeout:
+        if rate and self.waiting and (self._started + ahead + count) / rate > timeout:
             raise Overloaded(
                 f"{self.waiting} inputs wait, too many for an answer in time", self.seconds_to_empty()
             )
 
-    def _count(self, change: int) -> None:
-        self.waiting += change
-        _set(self._some, self.waiting > 0)
-        _set(self._enough, self.waiting >= self.max_batch)
+    def _large_may_start(self) -> bool:
+        """While small requests come, one worker is kept for them, if there are several."""
+        kept = 1 if time.monotonic() - self._small_came < RECENT else 0
+        return self._large_started < max(1, self._workers.count - kept)
 
-    def _forget(self, pieces: list[_Piece]) -> None:
+    def _count(self) -> None:
+        waiting = self._queue.counts
+        _set(self._some, waiting[False] > 0 or (waiting[True] > 0 and self._large_may_start()))
+        _set(self._enough, self.waiting >= self._batch_size())
+
+    def _forget(self, pieces: list[Piece]) -> None:
         """Drops what nobody waits for any more, unless it is being scored already."""
         for piece in pieces:
             piece.answer.cancel()  # without effect on one that is there
-            if piece.answer.cancelled() and piece in self._pieces:
-                self._pieces.remove(piece)
-                self._count(-len(piece.inputs))
+            if piece.answer.cancelled():
+                self._queue.remove(piece)
+        self._count()
 
     async def _dispatch(self) -> None:
         while True:
@@ -152,7 +176,7 @@ class Batcher:
 
     async def _gather(self) -> None:
         """Waits until there is enough for a batch, or the first input has waited long enough."""
-        left = self._pieces[0].arrived + self.max_delay - time.monotonic() if self._pieces else 0.0
+        left = self._queue.oldest() + self.max_delay - time.monotonic() if self._queue else 0.0
         if left > 0 and not self._enough.is_set():
             try:
                 async with asyncio.timeout(left):
@@ -160,23 +184,20 @@ class Batcher:
             except TimeoutError:
                 pass
 
-    def _take(self) -> list[_Piece]:
+    def _take(self) -> list[Piece]:
         """The next batch: what waits, divided between this worker and those that are free."""
-        share = min(self.max_batch, max(GRAIN, math.ceil(self.waiting / (1 + self._workers.free))))
-        batch: list[_Piece] = []
-        taken = 0
-        while self._pieces and (not batch or self._fits(batch[0], taken, share)):
-            batch.append(self._pieces.popleft())
-            taken += len(batch[-1].inputs)
-        self._count(-taken)
-        self._started += taken
+        part = math.ceil(self.waiting / (1 + self._workers.free))
+        most = min(self._batch_size(), max(GRAIN, part))
+        batch = self._queue.take(most, large_too=self._large_may_start())
+        self._large_started += bool(batch) and batch[0].large
+        now = time.monotonic()
+        for piece in batch:
+            self._started += len(piece.inputs)
+            self.stats.queue.add(now - piece.arrived)
+        self._count()
         return batch
 
-    def _fits(self, first: _Piece, taken: int, share: int) -> bool:
-        following = self._pieces[0].inputs
-        return taken + len(following) <= share and following.dtype == first.inputs.dtype
-
-    async def _score(self, batch: list[_Piece]) -> None:
+    async def _score(self, batch: list[Piece]) -> None:
         began = time.monotonic()
         try:
             decisions = await self._workers.score(
@@ -190,8 +211,11 @@ class Batcher:
             return
         finally:
             self._started -= sum(len(piece.inputs) for piece in batch)
+            self._large_started -= batch[0].large
+            self._count()
         seconds = time.monotonic() - began
         self._measure(len(decisions.score), seconds)
+        self.stats.scored(len(decisions.score), seconds)
         start = 0
         for piece in batch:
             end = start + len(piece.inputs)
@@ -205,7 +229,7 @@ class Batcher:
         rate = count / max(seconds, 1e-6)
         if not self._rate:
             self._rate = rate
-        elif count >= GRAIN or rate > self._rate:  # a lone input is slow for its size, and says little
+        elif count >= FEWEST or rate > self._rate:  # a lone input is slow for its size, and says little
             self._rate = 0.8 * self._rate + 0.2 * rate
 
 

@@ -1,8 +1,9 @@
-"""Request bodies, read with limits on their size, their time, and on all of them together."""
+"""Request bodies, read with limits on their size, their time, and on all large ones together."""
 
 from __future__ import annotations
 
 import asyncio
+import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,60 +13,128 @@ from dissensus.serve.refusals import Gone, Overloaded, Refusal
 
 __all__ = ["Bodies"]
 
-AT_ONCE = 8  # bodies of the largest size that may be in memory together
-DISCARDED = 1 << 23  # bytes of a refused body that are read, so that the client hears why
-DISCARD_SECONDS = 2.0
+AT_ONCE = 4  # bodies of the largest size that may be in memory together
+# Bytes that every body may have whatever others do: a picture or a few hundred rows. All connections
+# together cannot hold much that way.
+ROOM = 1 << 16
+CODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+"""Content codings, with zlib's number for their windows and headers."""
+CLOSE = {"Connection": "close"}
 
 
 class Bodies:
-    """Reads bodies of at most ``largest`` bytes in at most ``timeout`` seconds."""
+    """Reads bodies of at most ``largest`` bytes in at most ``timeout`` seconds.
+
+    Beyond its first 64 KiB a body takes room that all share. Where there is none left, the one that has been
+    arriving for longest gives way: whoever stalls uploads can neither fill the memory nor keep others out.
+    """
 
     def __init__(self, largest: int, timeout: float) -> None:
         self.largest, self.timeout = largest, timeout
-        self._held = 0
+        self.held = 0
+        """Bytes of all bodies, beyond the room that each has."""
+        self._arriving: dict[_Arriving, None] = {}  # by the time at which they began to take common room
+        self._leaving: set[_Arriving] = set()
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[bytes]:
         """The body, whose memory counts until the block ends."""
-        encoding = request.headers.get("content-encoding", "identity").strip().lower()
-        if encoding != "identity":
-            raise Refusal(415, "compressed bodies are not taken: send it without Content-Encoding")
-        parts: list[bytes] = []
-        size = 0
+        coding = request.headers.get("content-encoding", "identity").strip().lower()
+        if coding not in ("identity", *CODINGS):
+            raise Refusal(
+                415,
+                "the body's Content-Encoding is not known: send it as it is, or in gzip or deflate",
+                {"Accept-Encoding": "gzip, deflate, identity"},
+            )
+        body = _Arriving(asyncio.timeout(self.timeout))
         try:
             declared = request.headers.get("content-length", "")
             if declared.isdecimal() and int(declared[:20]) > self.largest:
-                await self._refuse(request)
-            async with asyncio.timeout(self.timeout):
-                async for part in request.stream():
-                    size += len(part)
-                    self._held += len(part)
-                    parts.append(part)
-                    if size > self.largest:
-                        parts.clear()
-                        await self._refuse(request)
-                    if self._held > AT_ONCE * self.largest:
-                        raise Overloaded("too many large requests are being read", 1)
-            yield b"".join(parts)
+                raise self._too_large()
+            try:
+                await self._fill(body, request)
+            except TimeoutError:
+                raise self._ended(body) from None
+            finally:
+                self._arriving.pop(body, None)
+            yield await self._plain(body, coding)
         except ClientDisconnect:
             raise Gone from None
-        except TimeoutError:
-            message = f"the body did not arrive within {self.timeout:.3g} s: send it faster, or less of it"
-            raise Refusal(408, message, {"Connection": "close"}) from None
         finally:
-            self._held -= size
+            self.held -= body.held
+            self._leaving.discard(body)
 
-    async def _refuse(self, request: Request) -> None:
-        """Answers 413, but reads on for a while: a client still sending would see a reset and no reason."""
-        discarded = 0 if "expect" not in request.headers else DISCARDED  # it waits for a word before it sends
-        try:
-            async with asyncio.timeout(DISCARD_SECONDS):
-                while discarded < DISCARDED:
-                    part = await request.receive()
-                    discarded += len(part.get("body", b""))
-                    if not part.get("more_body", False):
-                        break
-        except TimeoutError:
-            pass
-        message = f"the body is larger than {self.largest / (1 << 20):.3g} MiB: send less at once"
-        raise Refusal(413, message, {"Connection": "close"})
+    async def _fill(self, body: _Arriving, request: Request) -> None:
+        async with body.limit:
+            async for part in request.stream():
+                if len(body.content) + len(part) > self.largest:
+                    raise self._too_large()
+                body.content += part
+                if self._count(body, len(body.content)):
+                    self._arriving.setdefault(body)
+                    self._make_room()
+
+    def _count(self, body: _Arriving, size: int) -> bool:
+        """Counts what a body of that size takes of the common room; whether it takes any."""
+        beyond = max(body.held, size - ROOM)
+        self.held += beyond - body.held
+        body.held = beyond
+        return beyond > 0
+
+    def _make_room(self) -> None:
+        if self.held - sum(body.held for body in self._leaving) <= AT_ONCE * self.largest:
+            return
+        oldest = next(iter(self._arriving))
+        del self._arriving[oldest]
+        self._leaving.add(oldest)
+        oldest.limit.reschedule(0.0)
+
+    async def _plain(self, body: _Arriving, coding: str) -> bytes:
+        """The body without its content coding."""
+        if coding == "identity":
+            content = bytes(body.content)
+            body.content = bytearray()
+            return content
+        packed, body.content = bytes(body.content), bytearray()
+        # In a thread: it gives up the interpreter, and 32 MiB take a tenth of a second.
+        found = await asyncio.to_thread(_unpacked, packed, coding, self.largest)
+        if found is None:
+            raise self._too_large()
+        self._count(body, len(found))
+        return found
+
+    def _ended(self, body: _Arriving) -> Refusal:
+        if body in self._leaving:
+            refusal: Refusal = Overloaded(
+                "too many large requests are arriving, and this one took longest", 1
+            )
+            refusal.headers |= CLOSE
+            return refusal
+        message = f"the body did not arrive within {self.timeout:.3g} s: send it faster, or less of it"
+        return Refusal(408, message, CLOSE)
+
+    def _too_large(self) -> Refusal:
+        return Refusal(413, f"the body is larger than {self.largest / (1 << 20):.3g} MiB: send less at once")
+
+
+class _Arriving:
+    """A body as far as it has arrived."""
+
+    def __init__(self, limit: asyncio.Timeout) -> None:
+        self.content = bytearray()
+        self.held = 0
+        self.limit = limit
+
+
+def _unpacked(content: bytes, coding: str, most: int) -> bytes | None:
+    """The content without its coding; None if it is larger than ``most`` bytes, and no more is unpacked."""
+    unpacker = zlib.decompressobj(CODINGS[coding])
+    try:
+        found = unpacker.decompress(content, most + 1)
+    except zlib.error as error:
+        raise Refusal(400, f"the body is not in {coding}, as its Content-Encoding says") from error
+    if len(found) > most:
+        return None
+    if not unpacker.eof or unpacker.unused_data:
+        raise Refusal(400, f"the body in {coding} is cut off, or something stands behind it")
+    return found

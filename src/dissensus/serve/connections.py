@@ -1,53 +1,189 @@
-"""Connections that do not wait for ever: a request's head must arrive within a time, too."""
+"""Connections whose number, time and memory are bounded, whatever clients do or leave undone."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["PatientConnection"]
+__all__ = ["BoundedConnection", "Places"]
 
-HEAD_SECONDS = 15.0
+HEAD_SECONDS = 15.0  # from its first byte to its last
+WRITE_SECONDS = 10.0  # without a byte that the client has read
+HEAD_BYTES = 1 << 16
+READ_BYTES = 1 << 16  # at once: cut into chunks of one byte they take ten milliseconds to take apart
+_ERROR = '{"error": "the request is not HTTP/1.1 as RFC 9112 has it, or its head is larger than 64 KiB"}'
+NO_HTTP = (
+    "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"
+    f"Content-Length: {len(_ERROR)}\r\nConnection: close\r\n\r\n{_ERROR}"
+).encode()
 
 
-class PatientConnection(H11Protocol):
-    """Closes a connection whose request head is not complete 15 seconds after its first byte.
+class Places:
+    """Room for ``most`` connections: a newcomer takes the place of the one that idles longest.
 
-    The server itself limits idle connections only, so that whoever sends a byte now and then could hold as
-    many as there are.
+    Those give way for whose client the server waits: for the rest of a request, or for an answer to be read.
     """
 
-    _head_timer: asyncio.TimerHandle | None = None
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self.idle: dict[BoundedConnection, float] = {}
+        """Since when the server has been waiting for their clients; those that wait longest are first."""
+
+    def make_room(self) -> None:
+        """Closes the connection that idles longest; the newcomer's, if all others are at work."""
+        oldest = next(iter(self.idle))
+        oldest.connections.discard(oldest)
+        oldest.transport.abort()
+        del self.idle[oldest]
+
+
+# Why not settings of uvicorn: `limit_concurrency` refuses honest requests while connections that say nothing
+# hold all places, `timeout_keep_alive` counts from the first answer on, `h11_max_incomplete_event_size` is
+# for a parser that takes seconds for a body in chunks of one byte, and nothing limits the time of a write.
+class BoundedConnection(HttpToolsProtocol):
+    """A connection that is closed when its client is too slow.
+
+    A request's head may take 15 seconds and 64 KiB, and some of an answer must be read every 10 seconds. One
+    request is taken at a time: what a client sends before it has its answer is dropped, and the connection is
+    closed after that answer, as RFC 9112 (9.3.2) allows; thousands of requests in one packet would otherwise
+    be thousands of tasks.
+    """
+
+    def __init__(self, *, places: Places, **uvicorn: Any) -> None:
+        super().__init__(**uvicorn)
+        self._places = places
+        self._in_head = self._last = False
+        self._head = self._unread = 0  # bytes of its fields, and since the last of them
+        self._reading: asyncio.TimerHandle | None = None
+        self._writing: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:
         """A client has connected."""
         super().connection_made(transport)
-        self._expect_head()
-
-    def data_received(self, data: bytes) -> None:
-        """Bytes have come in."""
-        super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
-            self._cancel_timer()
-        elif self._head_timer is None and not self.transport.is_closing():
-            self._expect_head()
+        if hasattr(transport, "max_size"):  # of asyncio's own transports
+            transport.max_size = READ_BYTES
+        self._wait_for_head()
+        if len(self.connections) > self._places.most:
+            self._places.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
-        self._cancel_timer()
+        self._places.idle.pop(self, None)
+        self._stop_reading_clock()
+        self._stop_writing_clock()
         super().connection_lost(exc)
 
-    def _expect_head(self) -> None:
-        self._head_timer = self.loop.call_later(HEAD_SECONDS, self._too_late)
+    def data_received(self, data: bytes) -> None:
+        """Bytes have come in."""
+        if self._last:
+            return
+        if self._in_head:
+            self._unread += len(data)
+            if self._unread > HEAD_BYTES:
+                self.send_400_response()
+                return
+        super().data_received(data)
 
-    def _cancel_timer(self) -> None:
-        if self._head_timer is not None:
-            self._head_timer.cancel()
-            self._head_timer = None
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        if self._at_work:
+            raise ValueError("a request came before the answer to an earlier one")
+        super().on_message_begin()
+        self._in_head, self._head, self._unread = True, 0, 0
+        if self._reading is None:
+            self._wait_for_head()
 
-    def _too_late(self) -> None:
-        self._head_timer = None
-        if self.cycle is None or self.cycle.response_complete:
+    def on_url(self, url: bytes) -> None:
+        """A part of the request's address."""
+        self._count(url)
+        super().on_url(url)
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        """A field of the request's head."""
+        self._count(name + b": " + value + b"\r\n")
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        """The head is complete."""
+        self._in_head = False
+        self._stop_reading_clock()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The request is complete."""
+        super().on_message_complete()
+        self._places.idle.pop(self, None)
+
+    def on_response_complete(self) -> None:
+        """An answer was handed to the system."""
+        super().on_response_complete()
+        self._idles()
+        if self.transport.is_closing():
+            self._limit_writing()  # what is left of the answer may never be read
+
+    def pause_writing(self) -> None:
+        """The client reads more slowly than it is answered."""
+        super().pause_writing()
+        self._idles()
+        self._limit_writing()
+
+    def resume_writing(self) -> None:
+        """The client has read."""
+        super().resume_writing()
+        self._stop_writing_clock()
+        if self._at_work:
+            self._places.idle.pop(self, None)
+
+    def send_400_response(self, msg: str = "") -> None:  # noqa: ARG002 the same is said of all
+        """Refuses what is no HTTP, or what follows a request that has not been answered."""
+        self._last = True
+        if self._at_work:
+            self.cycle.keep_alive = False
+            return
+        if self.transport.is_closing():
+            return
+        if self.cycle is None or self.cycle.response_complete or not self.cycle.response_started:
+            self.transport.write(NO_HTTP)
+        self.transport.close()
+        self._limit_writing()
+
+    @property
+    def _at_work(self) -> bool:
+        """Whether a whole request waits for its answer."""
+        cycle = self.cycle
+        return cycle is not None and not cycle.response_complete and not cycle.more_body
+
+    def _count(self, part: bytes) -> None:
+        self._head, self._unread = self._head + len(part), 0
+        if self._head > HEAD_BYTES:
+            raise ValueError("the head is too large")
+
+    def _idles(self) -> None:
+        self._places.idle.pop(self, None)  # to the end
+        self._places.idle[self] = self.loop.time()
+
+    def _wait_for_head(self) -> None:
+        self._idles()
+        self._reading = self.loop.call_later(HEAD_SECONDS, self._head_is_late)
+
+    def _head_is_late(self) -> None:
+        self._reading = None
+        if not self._at_work:
             self.transport.close()
+            self._limit_writing()
+
+    def _limit_writing(self) -> None:
+        if self._writing is None:
+            self._writing = self.loop.call_later(WRITE_SECONDS, self.transport.abort)
+
+    def _stop_reading_clock(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
+    def _stop_writing_clock(self) -> None:
+        if self._writing is not None:
+            self._writing.cancel()
+            self._writing = None

@@ -35,6 +35,9 @@ class Decoders:
     Pictures get a process in the order in which they come. A process that had to be ended is replaced while
     the others go on. None is started before the first picture, or :meth:`start`. ``count_outcome`` is called
     with "timeout" or "crash" for each picture that ended its process.
+
+    A pixel takes up to 16 bytes while it is decoded, so that at most ``most_pixels`` are at any time, or one
+    picture.
     """
 
     def __init__(
@@ -43,9 +46,14 @@ class Decoders:
         *,
         seconds: float,
         memory: int,
+        most_pixels: int,
         count_outcome: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.count, self.seconds, self._count = count, seconds, count_outcome
+        self.most_pixels, self._pixels = most_pixels, 0
+        self._entering, self._freed = asyncio.Lock(), asyncio.Event()
+        self.waiting = 0
+        """Pictures that wait for a process, or for others to be done."""
         self.all = [DecoderProcess(memory=memory) for _ in range(count)]
         # Each waits for a process, and does nothing else.
         self._threads = ThreadPoolExecutor(count, "decoder")
@@ -66,7 +74,7 @@ class Decoders:
         for event in tried:
             await event.wait()
 
-    async def decode(self, content: bytes, **options: Any) -> NDArray[np.uint8]:
+    async def decode(self, content: bytes, *, pixels: int, **options: Any) -> NDArray[np.uint8]:
         """Return the pixels. A DataError says what is wrong with the picture, a refusal that nothing is.
 
         The options are those of :meth:`DecoderProcess.decode`.
@@ -74,8 +82,18 @@ class Decoders:
         await self.start()
         if len(self._failed) == self.count:
             raise Refusal(503, "no picture decoder is running: try again later", RETRY)
-        decoder = await self._idle.get()
+        self.waiting += 1
+        try:
+            await self._make_room(pixels)
+            try:
+                decoder = await self._idle.get()
+            except BaseException:
+                self._leave_room(pixels)
+                raise
+        finally:
+            self.waiting -= 1
         if self._stopping:
+            self._leave_room(pixels)
             self._idle.put_nowait(decoder)  # the next who waits must hear of it, too
             raise _stopping()
         loop = asyncio.get_running_loop()
@@ -83,7 +101,7 @@ class Decoders:
             self._threads, lambda: decoder.decode(content, seconds=self.seconds, **options)
         )
         self._since[decoder] = time.monotonic()
-        work.add_done_callback(lambda work: self._ended(decoder, work.exception()))
+        work.add_done_callback(lambda work: self._ended(decoder, pixels, work.exception()))
         try:
             # Shielded: a process has no other way to end its picture than the one that counts its seconds.
             return await asyncio.shield(work)
@@ -124,14 +142,28 @@ class Decoders:
 
     def _stop(self) -> None:
         self._stopping = True
+        self._freed.set()
         for task in self._starting:
             task.cancel()
         for decoder in self.all:
             decoder.kill()
 
-    def _ended(self, decoder: DecoderProcess, error: BaseException | None) -> None:
+    async def _make_room(self, pixels: int) -> None:
+        """Waits until so many more may be decoded; whoever came first goes first."""
+        async with self._entering:
+            while self._pixels and self._pixels + pixels > self.most_pixels and not self._stopping:
+                self._freed.clear()
+                await self._freed.wait()
+            self._pixels += pixels
+
+    def _leave_room(self, pixels: int) -> None:
+        self._pixels -= pixels
+        self._freed.set()
+
+    def _ended(self, decoder: DecoderProcess, pixels: int, error: BaseException | None) -> None:
         """Gives the decoder to the next picture. Its own may belong to a request that is over already."""
         del self._since[decoder]
+        self._leave_room(pixels)
         if isinstance(error, TookTooLongError):
             self._count("timeout")
         elif isinstance(error, DecoderLostError) and not self._stopping:

@@ -13,7 +13,7 @@ from dissensus.serve.answers import decision
 
 if TYPE_CHECKING:
     from dissensus.explain import Explanation
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
 
 __all__ = ["explained"]
 

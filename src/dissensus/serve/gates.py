@@ -1,133 +1,28 @@
-"""The gates that are served: loaded from a folder, and replaced while they are asked."""
+"""The gates that are served: replaced while they are asked."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import re
-import time
-import warnings
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable
 
 from dissensus.detector import Detector
 from dissensus.detector.asking import Decisions
-from dissensus.detector.own_names import OwnCode, import_own
-from dissensus.errors import ArtifactError, DissensusError, brief
+from dissensus.detector.effort import at_effort
+from dissensus.errors import ArtifactError, SettingsError, brief
 from dissensus.inputs import Prepared
-from dissensus.persistence import CONFIG, OTHERS
-from dissensus.serve.batching import GRAIN, Batcher
-from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
+from dissensus.persistence import CONFIG
+from dissensus.serve.aside import aside
+from dissensus.serve.batching import Batcher
+from dissensus.serve.gate_folder import NAME, Fingerprint, GateFolder, Loaded
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
 from dissensus.serve.refusals import Refusal, clear
+from dissensus.serve.served import VERSION, Served
 from dissensus.serve.settings import ServeSettings
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.workers import Workers
 
-__all__ = ["GateFolder", "Gates", "Loaded", "Served"]
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
-Fingerprint = tuple[tuple[int, int, int], ...]
-
-
-@dataclass(frozen=True)
-class Loaded:
-    """A gate as it was read from its folder."""
-
-    name: str
-    gate: Detector
-    fingerprint: Fingerprint
-    facts: Mapping[str, Any]
-    kind: str
-    columns: tuple[str, ...] | None
-    rate: float
-    """Inputs a second that it scored when it was tried, right after it was read."""
-
-
-class GateFolder:
-    """A folder that is a gate, or a folder of gates; a gate is called by its folder's name."""
-
-    def __init__(self, path: Path, *, device: str = "cpu", own: OwnCode | None = None) -> None:
-        self.path, self.device, self.own = path, device, own or import_own()
-        self.single = (path / CONFIG).is_file()
-        if not path.is_dir():
-            raise ArtifactError(f"{path} is no folder: name one that `dissensus fit` saved, or one of such")
-
-    def scan(self) -> dict[str, Fingerprint]:
-        """What identifies each gate that is there now, by name."""
-        folders = [self.path] if self.single else self._below()
-        found = {self.name_of(folder): _fingerprint(folder) for folder in folders}
-        return {name: print_ for name, print_ in sorted(found.items()) if print_}
-
-    def load(self, name: str, fingerprint: Fingerprint) -> Loaded:
-        """Reads a gate; a broken one is an ArtifactError that names it and no path of this machine."""
-        folder = self.path if self.single else self.path / name
-        try:
-            if NAME.fullmatch(name) is None:
-                raise ArtifactError("its name must be of letters, digits, dots, dashes and underscores")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # what they would say is among the facts
-                gate = Detector.load(folder, device=self.device, **self.own)
-            if gate.preprocessor_.kind == "objects":
-                raise ArtifactError("it takes what no request can carry: fit it on pictures, rows or a table")
-            facts = gate_facts(gate, name, _version(folder))
-            rate = _tried(gate)
-        except (DissensusError, OSError, ValueError) as error:
-            reason = brief(error).replace(f"{folder}/", "").replace(str(folder), "it")
-            raise ArtifactError(f"gate {name} cannot be loaded: {reason}") from error
-        return Loaded(name, gate, fingerprint, facts, gate_kind(gate), gate_columns(gate), rate)
-
-    def name_of(self, folder: Path) -> str:
-        """What the gate in that folder is called."""
-        name = folder.resolve().name
-        return "gate" if self.single and NAME.fullmatch(name) is None else name
-
-    def _below(self) -> list[Path]:
-        try:
-            # Those with a dot in front are being written.
-            return [folder for folder in self.path.iterdir() if not folder.name.startswith(".")]
-        except OSError:
-            return []
-
-
-def _tried(gate: Detector) -> float:
-    """Inputs a second of a gate that scores blank ones: so it is ready, and its queue knows its speed."""
-    blank = Prepared(gate.preprocessor_.blank(GRAIN))
-    gate.decide(blank)  # the first one makes what all later ones use
-    began = time.perf_counter()
-    gate.decide(blank)
-    return len(blank) / max(time.perf_counter() - began, 1e-6)
-
-
-class Served:
-    """A gate that answers: its queue, and what it has answered so far.
-
-    Who asks it does so in a ``with`` block: a gate that is replaced meanwhile stays for as long.
-    """
-
-    def __init__(self, loaded: Loaded, batcher: Batcher, traffic: Traffic) -> None:
-        self.loaded, self.batcher, self.traffic = loaded, batcher, traffic
-        self.name, self.gate, self.kind = loaded.name, loaded.gate, loaded.kind
-        self.shape: tuple[int, ...] = loaded.gate.preprocessor_.shape
-        self.columns = loaded.columns
-        self.explaining = 0
-        self._asking = 0
-
-    async def close(self) -> None:
-        """Ends once nobody asks any more; a request may have found it and still be sending its body."""
-        while self._asking:
-            await asyncio.sleep(0.01)
-        await self.batcher.close()
-
-    def __enter__(self) -> Served:
-        self._asking += 1
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._asking -= 1
+__all__ = ["Gates"]
 
 
 class Gates:
@@ -147,6 +42,8 @@ class Gates:
         self._missing: set[str] = set()
         self._leaving: set[asyncio.Task[None]] = set()
         self._loaded: list[Loaded] = []
+        self._pinned = dict(settings.pinned)
+        self._unloaded: set[str] = set()
         self.problems: dict[str, str] = {}
         """Why a gate on disk is not the one that is served, by name."""
 
@@ -160,6 +57,7 @@ class Gates:
         if not self._loaded:
             reason = next(iter(self.problems.values()), f"there is no {CONFIG} in it or in a folder below")
             raise ArtifactError(f"{self._folder.path} holds no gate that can be served: {reason}")
+        self._check_names({loaded.name for loaded in self._loaded})
 
     def start(self, workers: Workers) -> None:
         """Begins to answer; called inside the event loop."""
@@ -172,22 +70,57 @@ class Gates:
 
     async def refresh(self) -> None:
         """Serves what is in the folder now; a gate that cannot be read leaves the older one in place."""
-        there = await asyncio.to_thread(self._folder.scan)
+        there = await aside(self._folder.scan)
         for name, fingerprint in there.items():
             served = self._served.get(name)
             known = served is not None and served.loaded.fingerprint == fingerprint
             if known and name in self.problems:  # somebody put the old one back
                 self._note_recovery(name)
-            if known or self._failed.get(name) == fingerprint:
-                continue
-            try:
-                loaded = await asyncio.to_thread(self._folder.load, name, fingerprint)
-            except Exception as error:
-                self._note_failure(name, fingerprint, brief(error))
-            else:
-                self._note_recovery(name)
-                self._serve(loaded)
+            if not (known or name in self._unloaded or self._failed.get(name) == fingerprint):
+                await self._read(name, fingerprint)
+        self._unloaded &= set(there)
         self._remove([name for name in {*self._served, *self._failed} if name not in there])
+
+    async def load(self, name: str) -> None:
+        """Reads a gate, or all its versions, from the folder, and serves them; a refusal if one cannot be."""
+        there = await aside(self._folder.scan)
+        chosen = [one for one in there if name in (one, _plain(one))]
+        if not chosen:
+            raise Refusal(404, self._about_unknown(name))
+        for one in chosen:
+            self._unloaded.discard(one)
+            await self._read(one, there[one])
+            if one in self.problems:
+                raise Refusal(422, self.problems[one])
+
+    def unload(self, name: str) -> None:
+        """Serves a gate, or all its versions, no more; what was accepted is answered."""
+        chosen = [one for one in self._served if name in (one, _plain(one))]
+        if not chosen:
+            raise Refusal(404, self._about_unknown(name))
+        for one in chosen:
+            self._unloaded.add(one)
+            self._leave(self._served.pop(one))
+            log("gate unloaded", gate=one)
+
+    def index(self) -> list[dict[str, str]]:
+        """The gates that are known, served or not, as the Open Inference Protocol tells them."""
+        entries = []
+        for name in sorted({*self._served, *self._failed, *self._unloaded}):
+            reason = self.problems.get(name) or ("unloaded" if name in self._unloaded else "")
+            state = "READY" if name in self._served else "UNAVAILABLE"
+            model, _, version = name.partition("/")
+            entries.append({"name": model, "version": version or VERSION, "state": state, "reason": reason})
+        return entries
+
+    async def _read(self, name: str, fingerprint: Fingerprint) -> None:
+        try:
+            loaded = await aside(self._folder.load, name, fingerprint)
+        except Exception as error:
+            self._note_failure(name, fingerprint, brief(error))
+        else:
+            self._note_recovery(name)
+            self._serve(loaded)
 
     async def close(self) -> None:
         """Finishes every queue."""
@@ -200,14 +133,62 @@ class Gates:
         """In alphabetical order."""
         return sorted(self._served)
 
-    def find(self, name: str | None = None) -> Served:
-        """The gate of that name, or the first; an unknown one is a refusal."""
-        if name is None and self._served:
-            return self._served[self.names[0]]
-        served = self._served.get(name or "")
+    def find(self, name: str | None = None, version: str | None = None) -> Served:
+        """The gate of that name, or the default one; an unknown one is a refusal.
+
+        Of a gate with several versions, the pinned one answers where none is named.
+        """
+        if name is None:
+            name = self._default_name()
+        full = name if version is None else f"{name}/{version}"
+        served = self._served.get(full) or self._served.get(f"{name}/{version or self._pinned.get(name)}")
+        if served is None and version == VERSION:
+            served = self._served.get(name)
         if served is None:
-            raise Refusal(404, f"there is no gate {clear(str(name))[:100]!r}: ask /gates which there are")
+            raise Refusal(404, self._about_unknown(full))
         return served
+
+    @property
+    def default(self) -> str | None:
+        """Which gate answers where none is named: the one that was chosen, or the only one."""
+        if self._settings.default is not None:
+            return self._settings.default
+        names = {_plain(name) for name in self._served}
+        return min(names) if len(names) == 1 else None
+
+    def versions(self, name: str) -> list[str]:
+        """Of a gate."""
+        found = [served for served in self.names if served.startswith(f"{name}/")]
+        return [served.partition("/")[2] for served in found] or [VERSION]
+
+    def _default_name(self) -> str:
+        if self.default is None:
+            raise Refusal(
+                422 if self._served else 404,
+                "there are several gates, and none is the default: ask with ?gate=NAME, or start the service "
+                "with --default NAME"
+                if self._served
+                else "there is no gate",
+            )
+        return self.default
+
+    def _about_unknown(self, name: str) -> str:
+        if any(served.startswith(f"{name}/") for served in self._served):
+            return (
+                f"gate {clear(name)[:100]!r} has several versions: name one, or let the service be started "
+                f"with --pin {clear(name)[:100]}=VERSION"
+            )
+        return f"there is no gate {clear(name)[:100]!r}: ask /gates which there are"
+
+    def _check_names(self, names: set[str]) -> None:
+        """The names that an operator gave must be those of gates: an error at the start."""
+        wanted = [f"{gate}/{version}" for gate, version in self._settings.pinned]
+        if (default := self._settings.default) is not None:
+            wanted.append(default)
+        for name in wanted:
+            if name not in names | {_plain(one) for one in names}:
+                reason = self.problems.get(name, f"there are {', '.join(sorted(names))}")
+                raise SettingsError(f"the default or pinned gate {name!r} cannot be served: {reason}")
 
     def all(self) -> list[Served]:
         """In the order of their names."""
@@ -223,21 +204,33 @@ class Gates:
                 self._metrics.drift_alarms.labels(loaded.name).inc()
                 self._on_alarm(loaded.name, traffic)
 
-        batcher = Batcher(
-            lambda inputs: loaded.gate.decide(Prepared(inputs)),  # they were checked when they came
-            self._workers,
-            max_batch=self._settings.max_batch,
-            max_delay=self._settings.max_delay_ms / 1000,
-            capacity=self._settings.queue,
-            rate=loaded.rate / self._workers.count,
-            on_batch=on_batch,
-        )
+        def on_other(decisions: Decisions, seconds: float) -> None:
+            """Drift is told by the scores of one effort: what is asked with another is counted alone."""
+            self._metrics.observe_batch(loaded.name, decisions, seconds)
+
+        batcher = self._batcher(loaded.gate, loaded.rate, on_batch)
+        others = [each.name for each in loaded.gate.efforts_ if each.name != loaded.gate.effort]
+        efforts = {name: self._batcher(at_effort(loaded.gate, name), 0.0, on_other) for name in others}
         older = self._served.get(loaded.name)
-        self._served[loaded.name] = Served(loaded, batcher, traffic)
+        self._served[loaded.name] = Served(loaded, batcher, traffic, efforts)
+        self._metrics.expect_gate(loaded.name)
         self._metrics.gate_loads.labels(loaded.name).inc()
         log("gate loaded", gate=loaded.name, version=loaded.facts["version"], replaced=older is not None)
         if older is not None:
             self._leave(older)
+
+    def _batcher(self, gate: Detector, rate: float, on_batch: Callable[[Decisions, float], None]) -> Batcher:
+        """A queue for a gate that scores so many inputs a second; 0: nobody knows yet."""
+        assert self._workers is not None
+        return Batcher(
+            lambda inputs: gate.decide(Prepared(inputs)),  # they were checked when they came
+            self._workers,
+            max_batch=self._settings.max_batch,
+            max_delay=self._settings.max_delay_ms / 1000,
+            capacity=self._settings.queue,
+            rate=rate / self._workers.count,
+            on_batch=on_batch,
+        )
 
     def _leave(self, served: Served) -> None:
         task = asyncio.create_task(self._end(served))
@@ -279,21 +272,6 @@ class Gates:
         self.problems.pop(name, None)
 
 
-def _fingerprint(folder: Path) -> Fingerprint:
-    """Changes whenever a file of the gate does; empty where there is no gate."""
-    found = []
-    for name in (CONFIG, *OTHERS):
-        try:
-            about = (folder / name).stat()
-        except OSError:
-            if name == CONFIG:
-                return ()
-            found.append((0, 0, 0))  # a gate with a part missing is one to complain about
-        else:
-            found.append((about.st_mtime_ns, about.st_size, about.st_ino))
-    return tuple(found)
-
-
-def _version(folder: Path) -> str:
-    """Which save of the gate this is: the beginning of its digest."""
-    return str(json.loads((folder / CONFIG).read_text("utf-8"))["digest"])[:12]
+def _plain(name: str) -> str:
+    """The name of a gate, without its version."""
+    return name.partition("/")[0]

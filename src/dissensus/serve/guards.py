@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from ipaddress import ip_address
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -28,6 +29,7 @@ SECURITY_HEADERS = {
 }
 OPEN = ("/static/", "/v2/health/")
 OPEN_PAGES = ("/", "/openapi.json")
+PROBED = ("/v2/health/", "/metrics")
 
 
 class Guards:
@@ -82,7 +84,7 @@ class Guards:
         headers, path = Headers(scope=scope), scope["path"]
         host = headers.get("host", "").lower()
         # Not Starlette's TrustedHostMiddleware: its refusal is neither JSON nor names a remedy.
-        if self._hosts and _name(host) not in self._hosts:
+        if self._hosts and _name(host) not in self._hosts and not _asked_by_address(path, host):
             raise Refusal(
                 403, "the service is not known by that name: ask by its address, or name it with --allow-host"
             )
@@ -99,6 +101,20 @@ class Guards:
             raise Refusal(
                 401, "an API key is needed: send Authorization: Bearer KEY", {"WWW-Authenticate": "Bearer"}
             )
+
+
+def _asked_by_address(path: str, host: str) -> bool:
+    """Whether it is a probe or a Prometheus that knows the service by an address, such as that of a pod.
+
+    The page of another site could ask under a name that leads here, but not under an address.
+    """
+    if not path.startswith(PROBED):
+        return False
+    try:
+        ip_address(_name(host).strip("[]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _name(host: str) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PictureReader", "Pictures"]
 
+NAME = "the picture"
 TAKEN = "PNG, JPEG, WebP, GIF or BMP"
 
 
@@ -40,6 +41,7 @@ class _Heavy(NamedTuple):
     """A picture that may take long to decode, and is left to a process that can be ended."""
 
     content: bytes
+    pixels: int
     options: dict[str, Any]
 
 
@@ -66,7 +68,7 @@ class PictureReader:
         self.shape, self.most_pixels, self._count = shape, most_pixels, count_outcome
         size = shape[:2] if convert else resize
         self._options: dict[str, Any] = {
-            "name": "the picture",
+            "name": NAME,
             "size": None if size is None else (size[0], size[1]),
             "channels": shape[2] if convert or shape[2] == 3 else None,
         }
@@ -78,7 +80,7 @@ class PictureReader:
         would take longer to hear of them. All others wait their turn for a process, one of each request at a
         time, so that many of one client do not stand in front of one of another.
         """
-        found = await workers.decode_all(self.light(upload.content for upload in uploads))
+        found = await workers.in_turns(self.light(upload.content for upload in uploads))
         for number, one in enumerate(found):
             if isinstance(one, _Heavy):
                 found[number] = await self._heavy(one, decoders)
@@ -93,9 +95,18 @@ class PictureReader:
                 found = examine(content, most_pixels=self.most_pixels)
                 if found is None:
                     raise DataError(f"the file is no picture in {TAKEN}" if content else "the file is empty")
+                if self._options["size"] is None and self.shape[:2] not in (
+                    (found.height, found.width),
+                    (found.width, found.height),  # a camera may have been held upright
+                ):  # nothing is decoded that could not be used
+                    as_pixels(
+                        np.broadcast_to(np.uint8(0), (found.height, found.width)), self.shape, name=NAME
+                    )
                 options = self._options | {"formats": [found.kind]}
                 if not LIGHT.hold(len(content), found):
-                    yield _Heavy(content, options | {"most_pixels": self.most_pixels})
+                    yield _Heavy(
+                        content, found.width * found.height, options | {"most_pixels": self.most_pixels}
+                    )
                     continue
                 # No more pixels than were seen in front: they are what the time was reckoned by.
                 yield self._fitting(
@@ -106,13 +117,14 @@ class PictureReader:
 
     async def _heavy(self, picture: _Heavy, decoders: Decoders) -> NDArray[np.uint8] | str:
         most = 3 * max(self.most_pixels, self.shape[0] * self.shape[1])
+        decoding = decoders.decode(picture.content, pixels=picture.pixels, most_bytes=most, **picture.options)
         try:
-            return self._fitting(await decoders.decode(picture.content, most_bytes=most, **picture.options))
+            return self._fitting(await decoding)
         except DataError as error:
             return self._problem(error)
 
     def _fitting(self, picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        pixels = as_pixels(picture, self.shape, name="the picture")
+        pixels = as_pixels(picture, self.shape, name=NAME)
         self._count("read")
         return pixels
 

@@ -18,12 +18,18 @@ from dissensus.errors import SettingsError
 __all__ = ["KeyFile", "new_key", "presented"]
 
 PREFIX = "dsk_"
-LINE = re.compile(r"(?P<name>[A-Za-z0-9._@-]{1,100}) sha256:(?P<hash>[0-9a-f]{64})")
+LINE = re.compile(
+    r"(?P<name>[A-Za-z0-9._@-]{1,100}) sha256:(?P<hash>[0-9a-f]{64})"
+    r"( inputs-a-minute:(?P<quota>[1-9][0-9]{0,8}))?"
+)
 LONGEST_KEY = 200
-ABOUT = "# API keys of a dissensus service: a name and the SHA-256 of its key. Remove a line to revoke it.\n"
+ABOUT = (
+    "# API keys of a dissensus service: a name, the SHA-256 of its key, and perhaps inputs-a-minute:NUMBER. "
+    "Remove a line to revoke it.\n"
+)
 
 
-def new_key(path: Path, name: str) -> str:
+def new_key(path: Path, name: str, quota: int | None = None) -> str:
     """Makes a key of 256 random bits, adds its hash to the file, and returns it: it is kept nowhere."""
     if path.exists() and not path.is_file():
         raise SettingsError(f"{path} is no regular file: name a file for the hashes of API keys")
@@ -36,7 +42,8 @@ def new_key(path: Path, name: str) -> str:
         )
     key = PREFIX + secrets.token_urlsafe(32)
     before = path.read_text("utf-8") if path.exists() else ABOUT
-    write_output(path, f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}\n".encode())
+    own = "" if quota is None else f" inputs-a-minute:{quota}"
+    write_output(path, f"{before.rstrip()}\n{name} sha256:{_hash(key).hex()}{own}\n".encode())
     path.chmod(stat.S_IMODE(mode))  # an operator may have opened it to the service's user
     return key
 
@@ -45,6 +52,7 @@ def new_key(path: Path, name: str) -> str:
 class _Key:
     name: str
     hash: bytes
+    quota: int | None
 
 
 class KeyFile:
@@ -64,6 +72,11 @@ class KeyFile:
     def names(self) -> list[str]:
         """Of the keys."""
         return [key.name for key in self._keys]
+
+    @property
+    def quotas(self) -> dict[str, int]:
+        """Inputs a minute of the keys that have a number of their own, by name."""
+        return {key.name: key.quota for key in self._keys if key.quota is not None}
 
     def refresh(self) -> bool:
         """Reads the file again if it has changed; whether it had. A file that is not one is an error.
@@ -87,7 +100,8 @@ class KeyFile:
             match = LINE.fullmatch(line.strip())
             if match is None:
                 raise SettingsError(f"{self.path} has no name and hash in line {number}: repair or remove it")
-            keys.append(_Key(match["name"], bytes.fromhex(match["hash"])))
+            quota = None if match["quota"] is None else int(match["quota"])
+            keys.append(_Key(match["name"], bytes.fromhex(match["hash"]), quota))
         if not keys and self._stamp is None:
             raise SettingsError(f"{self.path} holds no key: make one with --new-key NAME")
         self._keys, self._stamp = tuple(keys), stamp

@@ -66,6 +66,7 @@ class Observing:
             route=route,
             status=status,
             ms=round(1000 * seconds, 1),
+            trace=scope.get("trace_id"),
             remote=client[0],
             client=scope.get("client_name"),
             gate=scope.get("gate_name"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request, Response
 from numpy.typing import NDArray
@@ -30,7 +30,7 @@ from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
     from dissensus.explain import Explanation
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
     from dissensus.serve.service import Service
 
 __all__ = ["plain_routes"]
@@ -38,7 +38,16 @@ __all__ = ["plain_routes"]
 EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as a batch
 
 GateName = Annotated[
-    str | None, Query(alias="gate", max_length=100, description="Which gate; default: the first.")
+    str | None,
+    Query(
+        alias="gate",
+        max_length=201,
+        description="Which gate, or GATE/VERSION; not given: the default.",
+    ),
+]
+Spent = Annotated[
+    Literal["fast", "standard", "thorough"] | None,
+    Query(description="How much to spend on a picture; default: as the gate was saved."),
 ]
 Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
 
@@ -62,7 +71,7 @@ def plain_routes(service: Service) -> APIRouter:
         """The gates that can be asked, and how much at once."""
         names = gates.names
         limits = {"max_inputs": settings.max_inputs, "max_body": settings.max_body}
-        return JsonAnswer({"gates": names, "default": names[0] if names else None, **limits})
+        return JsonAnswer({"gates": names, "default": gates.default, **limits})
 
     @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
     async def describe(gate: GateName = None) -> Response:
@@ -83,7 +92,9 @@ def plain_routes(service: Service) -> APIRouter:
         | {422: {"model": NothingScored, "description": "Nothing in it can be scored by this gate."}},
         openapi_extra=_body(settings.max_inputs),
     )
-    async def score(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
+    async def score(
+        request: Request, gate: GateName = None, convert: Convert = False, effort: Spent = None
+    ) -> Response:
         """Scores image files (form field ``files``) or rows (JSON)."""
         deadline = Deadline(settings.timeout)
         service.scoring_requests += 1
@@ -92,8 +103,9 @@ def plain_routes(service: Service) -> APIRouter:
                 reading = _inputs(service, served, request, body, convert)
                 names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
+            service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
-                deciding = served.batcher.decide(inputs, timeout=deadline.left)
+                deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
                 decisions = await while_connected(request, deciding)
         found = results(served, names, problems, notes, decisions)
         if decisions is None:
@@ -119,13 +131,15 @@ def plain_routes(service: Service) -> APIRouter:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
+            service.quotas.take(request.scope.get("client_name"), 1)
             explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
             return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
-    async def metrics() -> Response:
-        """For Prometheus."""
-        return _Metrics(service.metrics.page())
+    async def metrics(request: Request) -> Response:
+        """For Prometheus, in its text format or in OpenMetrics."""
+        content, kind = service.metrics.page(request.headers.get("accept", ""))
+        return Response(content, headers={"Content-Type": kind})
 
     return router
 
@@ -143,7 +157,7 @@ async def _inputs(
     if kind == "multipart/form-data":
         if served.kind != "images":
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
-        uploads = parse_files(body, content_type, most=most)
+        uploads = (await service.workers.in_turns(parse_files(body, content_type, most=most)))[-1]
         request.scope.update(gate_name=served.name, inputs=len(uploads))
         reader = PictureReader(
             served.shape,

@@ -32,8 +32,25 @@ __all__ = [
 
 REFERENCE = "#/components/schemas/{model}"
 MOST_AXES = 8
+MOST_VALUES = 1 << 31  # of one tensor: more than fit into the largest body
 LONGEST_NAME = 40  # characters of a field's name that a sentence repeats
 
+Datatype = Literal[
+    "BOOL",
+    "UINT8",
+    "UINT16",
+    "UINT32",
+    "UINT64",
+    "INT8",
+    "INT16",
+    "INT32",
+    "INT64",
+    "FP16",
+    "FP32",
+    "FP64",
+    "BYTES",
+]
+"""All of the protocol; what a gate takes of them is its own affair."""
 OutputName = Literal["score", "p_value", "flagged"]
 _Value = {"type": ["number", "string", "boolean", "null"]}
 # A row that is wrong has an error of its own beside the scores of the others, so rows are not checked here.
@@ -46,7 +63,7 @@ _Row = Annotated[
 _File = Annotated[bytes, WithJsonSchema({"type": "string", "format": "binary"})]
 # Of the type that another field names, flat or nested: checked where they become an array.
 _Numbers = Annotated[Any, WithJsonSchema({"type": ["array", "null"], "items": {}})]
-_Side = Annotated[int, Field(ge=0)]
+_Side = Annotated[int, Field(ge=0, le=MOST_VALUES)]
 
 
 class _Request(BaseModel):
@@ -89,7 +106,7 @@ class TensorParameters(_Request):
     """How a tensor is sent."""
 
     binary_data_size: int | None = Field(
-        default=None, ge=0, description="Bytes of it that stand behind the JSON."
+        default=None, ge=0, le=8 * MOST_VALUES, description="Bytes of it that stand behind the JSON."
     )
 
 
@@ -98,7 +115,7 @@ class Tensor(_Request):
 
     name: str
     shape: Annotated[list[_Side], FailFast()] = Field(min_length=1, max_length=MOST_AXES)
-    datatype: Literal["UINT8", "FP32", "FP64"]
+    datatype: Datatype
     data: _Numbers = None
     parameters: TensorParameters = TensorParameters()
 
@@ -146,6 +163,8 @@ _WORDS = {
     "model_type": "must be an object",
     "literal_error": "must be {expected}",
     "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+    "int_parsing_size": "is too large a number",
     "too_short": "must have at least {min_length} of what it lists",
     "too_long": "must have at most {max_length} of what it lists",
     "string_too_long": "must be at most {max_length} characters long",

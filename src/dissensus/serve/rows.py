@@ -16,7 +16,7 @@ from dissensus.serve.refusals import Refusal, clear
 from dissensus.serve.requests import RowsRequest
 
 if TYPE_CHECKING:
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
 
 __all__ = ["Rows", "read_rows"]
 

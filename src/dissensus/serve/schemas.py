@@ -11,13 +11,9 @@ __all__ = [
     "Failed",
     "GateFacts",
     "GateNames",
-    "InferResponse",
     "Live",
-    "ModelMetadata",
-    "ModelReady",
     "Ready",
     "Scored",
-    "ServerMetadata",
     "TrafficSummary",
     "refusals",
 ]
@@ -204,55 +200,6 @@ class Live(BaseModel):
     """Whether the process answers."""
 
     live: bool
-
-
-class ModelReady(BaseModel):
-    """Whether a gate can be asked."""
-
-    name: str
-    ready: bool
-
-
-class ServerMetadata(BaseModel):
-    """Of the Open Inference Protocol."""
-
-    name: str
-    version: str
-    extensions: list[str]
-
-
-class TensorMetadata(BaseModel):
-    """A tensor's name and type; −1 is any number of inputs."""
-
-    name: str
-    datatype: str
-    shape: list[int]
-
-
-class ModelMetadata(BaseModel):
-    """Of the Open Inference Protocol."""
-
-    name: str
-    versions: list[str]
-    platform: str
-    inputs: list[TensorMetadata]
-    outputs: list[TensorMetadata]
-
-
-class ResponseTensor(TensorMetadata):
-    """A tensor with its values."""
-
-    data: list[float | bool] | None = None
-    parameters: dict[str, Any] | None = None
-
-
-class InferResponse(BaseModel):
-    """Of the Open Inference Protocol."""
-
-    model_name: str
-    model_version: str
-    id: str | None = None
-    outputs: list[ResponseTensor]
 
 
 _WHEN = {

@@ -1,4 +1,4 @@
-"""The process: sockets, TLS, signals, and an end that loses nothing."""
+"""The process: sockets, TLS, signals, and an end that loses nothing and comes in time."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ import socket
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
 
 from dissensus.errors import SettingsError
 from dissensus.serve.app import make_app
-from dissensus.serve.connections import PatientConnection
+from dissensus.serve.connections import HEAD_SECONDS, BoundedConnection, Places
 from dissensus.serve.logs import log, set_up_logs
 
 if TYPE_CHECKING:
@@ -24,7 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["Server", "serve"]
 
 LINGER = 1.0  # seconds that open connections get for the request they may just be sending
-BACKLOG = 1024
+LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
+LATE = 1.0  # seconds beyond those for requests, after which a stopping service waits for nobody
+BACKLOG = 1024  # connections that wait in the system
+# Those that are taken from it at once, before anybody else has a turn. Each needs a file: with none left,
+# taking them would fail as often.
+AT_ONCE = 64
+SPARE_FILES = 128  # for all that is no connection: gates, decoders, logs, the webhook
 # Seconds after which a thread that wants the interpreter gets it. Scoring wants it back after each of its
 # many short operations, and with Python's 5 ms a flood of requests to refuse would leave it next to nothing.
 TURN = 2e-4
@@ -40,9 +48,11 @@ class Server(uvicorn.Server):
     def __init__(self, service: Service, on_start: Callable[[], None] = lambda: None) -> None:
         settings = service.settings
         self._service, self._on_start = service, on_start
+        self._places = Places(places(settings.connections))
         config = uvicorn.Config(
             make_app(service),
-            http=PatientConnection,
+            # Not uvicorn's own limit: see there.
+            http=partial(BoundedConnection, places=self._places),  # type: ignore[arg-type]
             ws="none",
             loop="asyncio",
             lifespan="on",
@@ -50,8 +60,9 @@ class Server(uvicorn.Server):
             access_log=False,
             proxy_headers=False,  # whoever asks could write them
             server_header=False,
+            backlog=AT_ONCE,
             timeout_keep_alive=75,
-            timeout_graceful_shutdown=int(settings.timeout) + 10,
+            timeout_graceful_shutdown=1,
             ssl_certfile=settings.tls_cert,
             ssl_keyfile=settings.tls_key,
         )
@@ -59,7 +70,18 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to listen."""
+        if self.config.is_ssl:
+            # Of connections that never greet each other nothing is heard here, so that they cannot give way;
+            # asyncio waits a minute for them, and uvicorn has no setting for that.
+            loop = asyncio.get_running_loop()
+            loop.create_server = partial(  # type: ignore[method-assign]
+                loop.create_server, ssl_handshake_timeout=HEAD_SECONDS, ssl_shutdown_timeout=LINGER
+            )
         await super().startup(sockets=sockets)
+        for listening in sockets or ():
+            listening.listen(BACKLOG)  # for which uvicorn has but one number
+        self._service.connections = self.server_state.connections
+        self._service.most_connections = self._places.most
         self._on_start()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -73,16 +95,27 @@ class Server(uvicorn.Server):
         for server in self.servers:
             server.close()
         self._service.finish()
-        quiet_since, end = loop.time(), loop.time() + self._service.settings.timeout + LINGER
+        began = quiet_since = loop.time()
+        end = began + self._service.settings.timeout + LATE
         # A connection that is used stays open for its last answer; one that is idle is given LINGER seconds.
         while self.server_state.connections and loop.time() < end and not self.force_exit:
             if self.server_state.tasks:
                 quiet_since = loop.time()
             elif loop.time() - quiet_since > LINGER:
                 break
+            if loop.time() > began + LAST_WAIT:
+                self._leave_those_who_idle(loop.time() - LAST_WAIT)
             await asyncio.sleep(0.02)
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
         await super().shutdown(sockets=sockets)
         log("stopped")
+
+    def _leave_those_who_idle(self, before: float) -> None:
+        """Closes connections whose clients have neither sent nor read what they should since ``before``."""
+        for connection, since in list(self._places.idle.items()):
+            if since < before:
+                connection.transport.abort()
 
 
 def serve(service: Service, on_address: Callable[[str], None] = lambda _: None) -> None:
@@ -122,6 +155,27 @@ def listen(host: str, port: int) -> socket.socket:
             f"cannot listen at {host} port {port} ({error.strerror or error}): choose another host or port"
         ) from error
     return listening
+
+
+def places(wanted: int) -> int:
+    """How many connections there may be, by the files that the system allows this process.
+
+    The limit that it may set itself is raised to the one that it may not.
+    """
+    try:
+        import resource
+    except ImportError:  # there are no such limits on Windows
+        return wanted
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    needed = wanted + AT_ONCE + SPARE_FILES
+    if soft != resource.RLIM_INFINITY and soft < needed:
+        soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < needed:
+            return max(1, soft - AT_ONCE - SPARE_FILES)
+    return wanted
 
 
 def _ended(*_: Any) -> None:

@@ -5,25 +5,31 @@ from __future__ import annotations
 import asyncio
 import time
 import warnings
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Collection
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import SettingsError, brief
+from dissensus.serve.aside import aside
 from dissensus.serve.bodies import Bodies
 from dissensus.serve.decoders import Decoders
-from dissensus.serve.gates import GateFolder, Gates
+from dissensus.serve.gate_folder import GateFolder
+from dissensus.serve.gates import Gates
 from dissensus.serve.keys import KeyFile
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
+from dissensus.serve.quotas import Quotas
 from dissensus.serve.settings import ServeSettings
+from dissensus.serve.tracing import make_tracer
 from dissensus.serve.traffic import Traffic
 from dissensus.serve.webhook import Webhook
 from dissensus.serve.workers import Workers
 
 __all__ = ["Service"]
 
+LAST = 2.0  # seconds for the traces of the last requests
 STUCK = 120.0  # seconds of one batch, beyond the time limit of requests: no batch takes as long
 
 
@@ -41,12 +47,20 @@ class Service:
         )
         self.gates.load_all()
         self.bodies = Bodies(settings.max_body, settings.timeout)
+        self.tracer: Any = None
+        self._end_traces: Callable[[], object] = lambda: None
+        if settings.traces:
+            self.tracer, self._end_traces = make_tracer()
+        self.quotas = Quotas(self.keys, settings.quota)
         self.draining = False
         self.scoring_requests = 0
+        self.connections: Collection[object] = ()
+        """Those that are open; the server says which, and how many there may be."""
+        self.most_connections = settings.connections
         self._workers: Workers | None = None
         self._decoders: Decoders | None = None
         self._webhook: Webhook | None = None
-        self.metrics.watch(self.gates.all, lambda: not self.problems())
+        self.metrics.watch(self.gates.all, self._now)
 
     @property
     def workers(self) -> Workers:
@@ -70,6 +84,7 @@ class Service:
             self.settings.decoders,
             seconds=self.settings.decode_timeout,
             memory=self.settings.decoder_memory,
+            most_pixels=self.settings.max_pixels,
             count_outcome=self.metrics.count_picture,
         )
         if self.settings.webhook is not None:
@@ -92,6 +107,8 @@ class Service:
                 await self._webhook.close()
             await self._decoders.close()
             self._workers.close()
+            with suppress(TimeoutError):  # whoever takes the traces may not answer
+                await asyncio.wait_for(aside(self._end_traces), LAST)
 
     def finish(self) -> None:
         """Accept nothing new, and let what was accepted come to its end soon."""
@@ -115,6 +132,18 @@ class Service:
             f"gate {served.name} has stopped" for served in self.gates.all() if not served.batcher.alive
         ]
         return found
+
+    def _now(self) -> dict[str, float]:
+        """What metrics tell of the moment."""
+        decoders = self._decoders
+        return {
+            "dissensus_ready": not self.problems(),
+            "dissensus_connections": len(self.connections),
+            "dissensus_connections_limit": self.most_connections,
+            "dissensus_decode_queue_pictures": 0 if decoders is None else decoders.waiting,
+            "dissensus_decoding_pictures": 0 if decoders is None else decoders.busy,
+            "dissensus_body_bytes": self.bodies.held,
+        }
 
     def _takes_pictures(self) -> bool:
         return any(served.kind == "images" for served in self.gates.all())

@@ -24,6 +24,10 @@ class ServeSettings:
     port: int = 8000
     allowed_hosts: tuple[str, ...] = ()
     """Names that the service is known by; empty: those of this machine if ``host`` is loopback, else any."""
+    default: str | None = None
+    """The gate that answers where none is named; None: the only one, and none of several."""
+    pinned: tuple[tuple[str, str], ...] = ()
+    """Gates that have several versions, each with the version that answers where none is named."""
     workers: int | None = None
     """Batches scored at once; None: one a core, or one where a GPU does the work."""
     device: str = "cpu"
@@ -33,6 +37,8 @@ class ServeSettings:
     """How long the first input of a batch waits for company while a worker is free."""
     queue: int = 512
     """Inputs of one gate that may wait."""
+    connections: int = 1000
+    """At once; fewer where the system allows this process fewer open files."""
     max_body_mb: float = 32.0
     max_inputs: int = 256
     """Files or rows in one request."""
@@ -50,6 +56,10 @@ class ServeSettings:
     """Seconds during which a stopping service still takes connections, but says that it is not ready."""
     keys: Path | None = None
     """The file of API keys' hashes."""
+    operators: tuple[str, ...] = ()
+    """Names of API keys that may load and unload gates."""
+    quota: int | None = None
+    """Inputs a minute that each API key may have scored, unless its line in the file says otherwise."""
     no_keys_ok: bool = False
     """Whether other machines may ask without a key."""
     tls_cert: Path | None = None
@@ -66,12 +76,15 @@ class ServeSettings:
     """The same for observation models of VAEs."""
     embedders: tuple[str, ...] = ()
     """What gates embed their inputs by, as ``package:name`` or the path of an ONNX file."""
+    traces: bool = False
+    """Whether requests are traced with OpenTelemetry, whose environment variables say where to."""
     log_format: str = "json"
 
     def __post_init__(self) -> None:
         for name, least in (
             ("max_batch", 1),
             ("queue", 1),
+            ("connections", 1),
             ("max_inputs", 1),
             ("max_pixels", 64),
             ("decoders", 1),
@@ -88,6 +101,10 @@ class ServeSettings:
         for name in ("max_body_mb", "decode_timeout", "timeout", "poll"):
             if not 0 < getattr(self, name) < float("inf"):
                 raise SettingsError(f"{name} must be a positive number, got {getattr(self, name)}")
+        if self.quota is not None and self.quota < 1:
+            raise SettingsError(f"quota must be at least 1, got {self.quota}")
+        if self.keys is None and (self.operators or self.quota is not None):
+            raise SettingsError("operators and quotas are told by their API keys: give --keys FILE, too")
         if self.workers is not None and self.workers < 1:
             raise SettingsError(f"workers must be at least 1, got {self.workers}")
         if not 0 <= self.port <= 65535:

@@ -13,16 +13,16 @@ from numpy.typing import NDArray
 
 from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Refusal
-from dissensus.serve.requests import InferRequest, Tensor
+from dissensus.serve.requests import MOST_VALUES, InferRequest, Tensor
 
 __all__ = ["Asked", "encode_response", "parse_infer"]
 
 LENGTH = "Inference-Header-Content-Length"
 TYPES: Mapping[str, np.dtype[Any]] = {
-    "UINT8": np.dtype("u1"),
-    "FP32": np.dtype("<f4"),
-    "FP64": np.dtype("<f8"),
     "BOOL": np.dtype("?"),
+    **{f"UINT{8 * size}": np.dtype(f"<u{size}") for size in (1, 2, 4, 8)},
+    **{f"INT{8 * size}": np.dtype(f"<i{size}") for size in (1, 2, 4, 8)},
+    **{f"FP{8 * size}": np.dtype(f"<f{size}") for size in (2, 4, 8)},
 }
 NAMES = {kind.kind + str(kind.itemsize): name for name, kind in TYPES.items()}
 
@@ -88,6 +88,10 @@ def _tensor(tensor: Tensor, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
     """The tensor, and the bytes that are left for those behind it."""
     name, kind, size = tensor.name[:40], tensor.datatype, tensor.parameters.binary_data_size
     count = math.prod(tensor.shape)
+    if kind not in TYPES:
+        raise Refusal(400, f"{name!r} is of the datatype {kind}, which holds no numbers")
+    if count > MOST_VALUES or max(tensor.shape) * TYPES[kind].itemsize > MOST_VALUES:
+        raise Refusal(400, f"the shape of {name!r} takes more values than a request can hold")
     if size is not None:
         if size != count * TYPES[kind].itemsize or size > len(raw):
             raise Refusal(400, f"the bytes of {name!r} are not as many as its shape and datatype take")
@@ -107,17 +111,19 @@ def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) ->
         raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
     wanted = TYPES[kind]
     # Before an array is made: of texts it would have as much room for each as the longest takes.
-    taken: dict[str, set[type]] = {"u": {int}, "f": {int, float}}
+    taken: dict[str, set[type]] = {"b": {bool}, "u": {int}, "i": {int}, "f": {int, float}}
     if not set(map(type, data)) <= taken[wanted.kind]:
         raise Refusal(400, f"the data of {name!r} are not all of the type {kind}")
+    if wanted.kind in "ui" and data:
+        least, most = (int(getattr(np.iinfo(wanted), end)) for end in ("min", "max"))
+        if not least <= min(data) <= max(data) <= most:
+            raise Refusal(400, f"the data of {name!r} must lie in {least}..{most}")
     try:
-        values = np.asarray(data, np.float64 if wanted.kind == "f" else None)
+        values = np.asarray(data, np.float64 if wanted.kind == "f" else wanted)
     except OverflowError:  # a whole number that no float comes near
         raise Refusal(400, f"the data of {name!r} hold a number that is too large") from None
-    if wanted.kind == "u" and values.size and not 0 <= values.min() <= values.max() <= 255:
-        raise Refusal(400, f"the data of {name!r} must lie in 0..255")
     with np.errstate(over="ignore"):  # infinite then, and refused as such
-        return values.astype(wanted).reshape(shape)
+        return values.astype(wanted, copy=False).reshape(shape)
 
 
 def _json(value: Any) -> Any:

@@ -14,29 +14,31 @@ from dissensus.inputs import check_images
 from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.requests import REFERENCE, InferRequest, OutputName
-from dissensus.serve.schemas import (
+from dissensus.serve.schemas import Live, Ready, refusals
+from dissensus.serve.schemas_v2 import (
     InferResponse,
-    Live,
     ModelMetadata,
     ModelReady,
-    Ready,
+    ModelStats,
     ServerMetadata,
-    refusals,
 )
 from dissensus.serve.tensors import LENGTH, Asked, encode_response, parse_infer
 from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
-    from dissensus.serve.gates import Served
+    from dissensus.serve.served import Served
     from dissensus.serve.service import Service
 
 __all__ = ["v2_routes"]
 
-VERSION = "1"
+EXTENSIONS = ["binary_tensor_data", "model_repository", "statistics"]
 OUTPUTS: dict[OutputName, str] = {"score": "FP64", "p_value": "FP64", "flagged": "BOOL"}
 
 ModelName = Annotated[str, Path(max_length=100)]
-ModelVersion = Annotated[str, Path(max_length=20, description="The only version is 1.")]
+ModelVersion = Annotated[
+    str,
+    Path(max_length=100, description="1; where a gate has several, the name of the version's folder."),
+]
 
 _REQUEST = {"$ref": REFERENCE.format(model=InferRequest.__name__)}
 _BYTES = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
@@ -65,10 +67,11 @@ def v2_routes(service: Service) -> APIRouter:
     router = APIRouter(prefix="/v2")
     gates = service.gates
 
+    @router.get("/", include_in_schema=False)
     @router.get("", response_model=ServerMetadata, responses=refusals())
     async def server() -> Response:
         """What this server is."""
-        return JsonAnswer({"name": "dissensus", "version": __version__, "extensions": ["binary_tensor_data"]})
+        return JsonAnswer({"name": "dissensus", "version": __version__, "extensions": EXTENSIONS})
 
     @router.get("/health/live", response_model=Live, responses=refusals())
     async def live() -> dict[str, bool]:
@@ -84,42 +87,57 @@ def v2_routes(service: Service) -> APIRouter:
         content = {"ready": not problems, "problems": words, "gates": len(gates.names)}
         return JsonAnswer(content, 503 if problems else 200)
 
+    def found(name: str, version: str | None) -> Served:
+        return gates.find(name, version)
+
     async def model(name: ModelName) -> Response:
         """A gate's tensors."""
-        return JsonAnswer(_metadata(gates.find(name)))
+        return metadata(found(name, None))
 
     async def model_ready(name: ModelName) -> Response:
         """Whether a gate can be asked."""
-        served = gates.find(name)
-        if not served.batcher.alive or service.draining:
-            raise Refusal(503, f"gate {served.name} is not ready")
-        return JsonAnswer({"name": served.name, "ready": True})
+        return readiness(found(name, None))
+
+    async def model_stats(name: ModelName) -> Response:
+        """How often a gate was asked, and how long that took."""
+        return JsonAnswer({"model_stats": [found(name, None).stats()]})
 
     async def infer(request: Request, name: ModelName) -> Response:
         """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
-        with gates.find(name) as served:
+        with found(name, None) as served:
             return await _infer(service, served, request)
 
     async def version_model(name: ModelName, version: ModelVersion) -> Response:
         """A gate's tensors."""
-        _check_version(version)
-        return await model(name)
+        return metadata(found(name, version))
 
     async def version_ready(name: ModelName, version: ModelVersion) -> Response:
         """Whether a gate can be asked."""
-        _check_version(version)
-        return await model_ready(name)
+        return readiness(found(name, version))
+
+    async def version_stats(name: ModelName, version: ModelVersion) -> Response:
+        """How often a gate was asked, and how long that took."""
+        return JsonAnswer({"model_stats": [found(name, version).stats()]})
 
     async def version_infer(request: Request, name: ModelName, version: ModelVersion) -> Response:
         """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
-        _check_version(version)
-        return await infer(request, name)
+        with found(name, version) as served:
+            return await _infer(service, served, request)
+
+    def metadata(served: Served) -> Response:
+        return JsonAnswer(_metadata(served, gates.versions(served.model)))
+
+    def readiness(served: Served) -> Response:
+        if not served.batcher.alive or service.draining:
+            raise Refusal(503, f"gate {served.name} is not ready")
+        return JsonAnswer({"name": served.model, "ready": True})
 
     may_ask = refusals(400, 404, 408, 413, 415, 422, 429, 503)
-    for path, own_model, own_ready, own_infer in (
-        ("/models/{name}", model, model_ready, infer),
-        ("/models/{name}/versions/{version}", version_model, version_ready, version_infer),
+    for path, own_model, own_ready, own_stats, own_infer in (
+        ("/models/{name}", model, model_ready, model_stats, infer),
+        ("/models/{name}/versions/{version}", version_model, version_ready, version_stats, version_infer),
     ):
+        router.get(f"{path}/stats", response_model=ModelStats, responses=refusals(404, 422))(own_stats)
         router.get(path, response_model=ModelMetadata, responses=refusals(404, 422))(own_model)
         router.get(f"{path}/ready", response_model=ModelReady, responses=refusals(404, 422, 503))(own_ready)
         router.post(
@@ -136,11 +154,12 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
         asked = await deadline.keep(parsing)
         inputs = _inputs(served, asked, most=settings.max_inputs)
     request.scope.update(gate_name=served.name, inputs=len(inputs))
+    service.quotas.take(request.scope.get("client_name"), len(inputs))
     deciding = served.batcher.decide(inputs, timeout=deadline.left)
     decisions = await while_connected(request, deciding)
     wanted = asked.outputs or dict.fromkeys(OUTPUTS, asked.binary)
     outputs = [(name, getattr(decisions, name), binary) for name, binary in wanted.items()]
-    head: dict[str, Any] = {"model_name": served.name, "model_version": VERSION}
+    head: dict[str, Any] = {"model_name": served.model, "model_version": served.version}
     if asked.id is not None:
         head["id"] = asked.id
     content, headers = encode_response(head, outputs)
@@ -155,8 +174,8 @@ def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
     if list(asked.inputs) != [expected]:
         raise Refusal(422, f"gate {served.name} takes one input tensor named {expected!r}")
     array = asked.inputs[expected]
-    if expected == "rows" and array.dtype.kind != "f":
-        raise Refusal(422, "'rows' must be of the datatype FP32 or FP64")
+    if expected == "rows" and array.dtype.kind not in "fiu":
+        raise Refusal(422, "'rows' must be of a datatype of numbers, as FP64")
     if array.shape[1:] != served.shape:
         sides = ", ".join(map(str, served.shape))
         raise Refusal(422, f"{expected!r} has shape {list(array.shape)} and [n, {sides}] was expected")
@@ -164,17 +183,22 @@ def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
         raise Refusal(413 if len(array) else 422, f"1 to {most} inputs are taken at once, not {len(array)}")
     if not np.isfinite(array).all():
         raise Refusal(422, f"{expected!r} holds NaN or infinite values")
+    if expected == "images" and array.dtype not in (np.uint8, np.float16, np.float32, np.float64):
+        raise Refusal(422, "'images' must be of the datatype UINT8, FP16, FP32 or FP64")
     if expected == "rows":
         return array.astype(np.float64)
     try:
+        half = array.dtype == np.float16
         return check_images(
-            array, name="images", expected=(served.shape[0], served.shape[1], served.shape[2])
+            array.astype(np.float32) if half else array,
+            name="images",
+            expected=(served.shape[0], served.shape[1], served.shape[2]),
         )
     except DataError as error:
         raise Refusal(422, str(error)) from error
 
 
-def _metadata(served: Served) -> dict[str, Any]:
+def _metadata(served: Served, versions: list[str]) -> dict[str, Any]:
     images = served.kind == "images"
     tensor = {
         "name": "images" if images else "rows",
@@ -183,14 +207,9 @@ def _metadata(served: Served) -> dict[str, Any]:
     }
     outputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in OUTPUTS.items()]
     return {
-        "name": served.name,
-        "versions": [VERSION],
+        "name": served.model,
+        "versions": versions,
         "platform": "dissensus",
         "inputs": [tensor],
         "outputs": outputs,
     }
-
-
-def _check_version(version: str) -> None:
-    if version != VERSION:
-        raise Refusal(404, f"the only version of a gate is {VERSION}")

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from dissensus.errors import brief
+from dissensus.serve.aside import aside
 from dissensus.serve.logs import log
 from dissensus.serve.metrics import Metrics
 
@@ -60,7 +61,7 @@ class Webhook:
     async def _deliver(self, body: bytes) -> None:
         for pause in (*self._pauses, None):
             try:
-                status = await asyncio.to_thread(self._send, body)
+                status = await aside(self._send, body)
                 reason = f"it answered {status}"
             except (OSError, http.client.HTTPException) as error:
                 status, reason = 0, brief(error)

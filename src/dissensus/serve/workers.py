@@ -75,8 +75,11 @@ class Workers:
 
         return await asyncio.get_running_loop().run_in_executor(self._decoding, timed)
 
-    async def decode_all(self, work: Iterator[Result]) -> list[Result]:
-        """All that ``work`` yields, made in the thread for pictures; others have their turns in between."""
+    async def in_turns(self, work: Iterator[Result]) -> list[Result]:
+        """All that ``work`` yields, made in the thread for pictures; others have their turns in between.
+
+        What is done within a turn is done at once.
+        """
         found: list[Result] = []
 
         def go_on() -> bool:

@@ -50,7 +50,7 @@ class Conditioner(nn.Module):
         for layer in hidden:
             x = layer(x).relu()
         told: Tensor = last(x)
-        return told.view(len(x), self.columns, self.parameters_each)
+        return told.view(x.shape[0], self.columns, self.parameters_each)
 
 
 class _Masked(nn.Module):

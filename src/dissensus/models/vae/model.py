@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
-from dissensus.models.contract import Inferred, LatentModel, Observed, Scorer
+from dissensus.models.contract import LOG_LIKELIHOOD, Inferred, LatentModel, Observed, Scorer
 from dissensus.models.importance import importance_log_likelihood, importance_samples
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
@@ -65,6 +65,7 @@ class VAE(LatentModel):
 
     inference = ("encoder",)
     observed = OBSERVED
+    observes_likelihood = True
 
     def __init__(
         self,
@@ -144,21 +145,27 @@ class VAE(LatentModel):
         return tile_scorer(self, noise, tile)
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
-        """What one decoding at z = μ_z tells: see :data:`OBSERVED`, and the places' own terms."""
+        """What one decoding at z = μ_z tells: see :data:`OBSERVED`, and the places' own terms.
+
+        The rough log-likelihood is the importance sample at μ_z: log p(x|μ_z) + log p(μ_z) − log q(μ_z|x).
+        """
         x, (mean, log_std) = unit_scale(x), inferred
         parameters = self.decode(mean)
         reconstruction = self.observation.mean(parameters)
         terms = self.observation.log_prob_terms(x, parameters).double()
         code = mean.double()
-        norm = code.square().sum(1).clamp(min=torch.finfo(torch.float64).tiny)  # zeros have a logarithm too
+        fit, squared_length = terms.flatten(1).sum(1), code.square().sum(1)
+        log_volume = 2 * log_std.sum(1, dtype=torch.float64)
         return {
+            LOG_LIKELIHOOD: fit - 0.5 * squared_length + 0.5 * log_volume,
             "terms": terms,
             "reconstruction": reconstruction.double(),
             "code": code,
-            "regret": self.observation.best_log_prob(x) - terms.flatten(1).sum(1),
+            "regret": self.observation.best_log_prob(x) - fit,
             "distance": (x - reconstruction).flatten(1).square().sum(1, dtype=torch.float64),
-            "log_norm": norm.log(),
-            "log_volume": 2 * log_std.sum(1, dtype=torch.float64),
+            # Zeros have a logarithm too.
+            "log_norm": squared_length.clamp(min=torch.finfo(torch.float64).tiny).log(),
+            "log_volume": log_volume,
         }
 
     def log_prob(self, x: Tensor, z: Tensor) -> Tensor:

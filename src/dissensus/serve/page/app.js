@@ -30,8 +30,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 // --- gates
 
 async function start() {
-  const { gates, default: first, max_inputs: inputs, max_body: bytes } = await api.get("/gates");
+  const { gates, default: chosen, max_inputs: inputs, max_body: bytes } = await api.get("/gates");
   if (!gates.length) throw new Error("This server has no gate yet. Reload the page once it has one.");
+  const first = gates.includes(chosen) ? chosen : gates[0];
   limits = { inputs: Math.min(AT_ONCE, inputs), bytes };
   const choice = find("gate-choice");
   choice.replaceChildren(...gates.map((name) => element("option", { value: name }, name)));

@@ -1,0 +1,87 @@
+"""Numbers of the checks of large inputs that documents name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+from benchmarks.checks.larger import SHARES
+from benchmarks.filling.registry import Number
+from benchmarks.records import Record, Records
+
+__all__ = ["NUMBERS"]
+
+HOUR = 3600.0
+
+
+def _record(results: Path, check: str, name: str) -> Record:
+    return next(record for record in Records(results / "checks").read(check) if record.name == name)
+
+
+def _cpu_seconds(results: Path, kind: str) -> float:
+    """Of processor time for each input: ``shard`` of all shards, or ``merge``."""
+    record = _record(results, "shards", "rows")
+    took = sum(row["cpu_seconds"] for row in record.rows if row["run"].startswith(kind))
+    return float(took / record.settings["rows"])
+
+
+def _hours(results: Path, kind: str, inputs: float) -> float:
+    return _cpu_seconds(results, kind) * inputs / HOUR
+
+
+def _about(results: Path, check: str, name: str, key: str) -> float:
+    return float(_record(results, check, name).about[key])
+
+
+def _setting(results: Path, check: str, name: str, key: str, unit: float = 1.0) -> float:
+    return float(_record(results, check, name).settings[key]) / unit
+
+
+def _beyond(results: Path, column: str) -> float:
+    return float(_record(results, "larger", "beyond memory").rows[0][column])
+
+
+def _times(results: Path, run: str) -> float:
+    """How many times as long as the fit in memory a fit took."""
+    seconds: dict[str, Any] = {
+        row["run"]: row["seconds"] for row in _record(results, "larger", "within memory").rows
+    }
+    return float(seconds[run] / seconds["in memory"])
+
+
+def _order(results: Path, share: float) -> float:
+    """The mean negative log-likelihood of validation inputs over seeds, in nats."""
+    records = [record for record in Records(results / "checks").read("larger") if record.name == "order"]
+    return -fmean(
+        row["validation_log_likelihood"]
+        for record in records
+        for row in record.rows
+        if abs(row["share"] - share) < 1e-6
+    )
+
+
+NUMBERS: Mapping[str, Number] = {
+    "shards.rows": partial(_setting, check="shards", name="rows", key="rows"),
+    "shards.cpu": partial(_about, check="shards", name="rows", key="whole_cpu_seconds"),
+    "shards.overhead": partial(_about, check="shards", name="rows", key="overhead_cpu"),
+    "shards.rate": lambda results: 1 / _cpu_seconds(results, "shard"),
+    "merge.rate": lambda results: 1 / _cpu_seconds(results, "merge"),
+    **{f"shards.hours.{power}": partial(_hours, kind="shard", inputs=10.0**power) for power in (8, 10)},
+    **{f"merge.hours.{power}": partial(_hours, kind="merge", inputs=10.0**power) for power in (8, 10)},
+    **{
+        f"kills.{key}": partial(_about, check="kills", name="shards", key=key)
+        for key in ("kills", "stragglers", "lost")
+    },
+    "kills.fits": partial(_about, check="kills", name="fits", key="kills"),
+    "larger.pictures": partial(_setting, check="larger", name="beyond memory", key="pictures"),
+    "larger.allowed": partial(_setting, check="larger", name="beyond memory", key="memory", unit=1e6),
+    "larger.input": partial(_about, check="larger", name="beyond memory", key="input_megabytes"),
+    "larger.peak": partial(_beyond, column="peak_megabytes"),
+    "larger.seconds": partial(_beyond, column="seconds"),
+    "larger.on-disk": partial(_times, run="on disk"),
+    "larger.by-blocks": partial(_times, run="by blocks"),
+    **{f"larger.order.{round(1 / share)}": partial(_order, share=share) for share in SHARES},
+}

@@ -1,0 +1,106 @@
+"""The command ``python -m benchmarks attacks``: arguments in, calls out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from benchmarks.places import RESULTS, ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from benchmarks.pieces import Found, Piece
+    from benchmarks.service.defence import Plan
+
+__all__ = ["AFTER", "ALL", "BEFORE", "NONE", "attacks"]
+
+AFTER, BEFORE = "attacks", "attacks-before"
+"""Groups of records: of the service as it is, and of one that it is compared with."""
+NONE, ALL = "none", "all"
+
+
+def attacks(
+    gate: Annotated[
+        Path | None, typer.Option(help="A gate that `dissensus demo` saved. Default: fit one, in minutes.")
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="An attack, `none` or `all` together; repeat.")
+    ] = None,
+    seconds: Annotated[float, typer.Option(min=1, max=60, help="Of each attack.")] = 20.0,
+    scale: Annotated[float, typer.Option(min=0.001, max=1, help="Of the clients and bytes.")] = 1.0,
+    before: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER", help="The src folder of an earlier version: measure that, to compare."
+        ),
+    ] = None,
+    output: Annotated[Path, typer.Option(help="Where the records go.")] = RESULTS / "service",
+    table: Annotated[bool, typer.Option("--table", help="Measure nothing: show the records.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
+) -> None:
+    """Attack a service on this machine for a short time, and measure what honest clients see of it."""
+    from rich.console import Console
+
+    from benchmarks.pieces import measure_missing
+    from benchmarks.records import Records
+    from benchmarks.service.attack_table import attack_table
+    from benchmarks.service.attacks import ATTACKS
+    from benchmarks.service.defence import Plan
+    from dissensus.destination import check_folder
+    from dissensus.errors import SettingsError
+
+    known = [NONE, *ATTACKS, ALL]
+    unknown = set(only or ()) - set(known)
+    if unknown:
+        raise SettingsError(f"there is no attack {min(unknown)!r}: choose of {', '.join(known)}")
+    check_folder(output)
+    records = Records(output)
+    if not table:
+        plan = Plan(seconds=seconds, scale=scale)
+        pieces = [_piece(name, gate, plan, before) for name in known if not only or name in only]
+        measure_missing(records, pieces, Console(stderr=True, highlight=False), again=again)
+    Console(highlight=False).print(attack_table(output), markup=False, soft_wrap=True)
+
+
+def _piece(name: str, gate: Path | None, plan: Plan, before: Path | None) -> Piece:
+    from dataclasses import asdict
+
+    import torch
+
+    from benchmarks.devices import hardware
+    from benchmarks.pieces import Piece
+    from benchmarks.service.attacks import ATTACKS
+
+    settings = {
+        **asdict(plan),
+        "attacks": list(ATTACKS) if name == ALL else [] if name == NONE else [name],
+        "gate": "with the defaults, on the embedded sample",
+        "hardware": hardware(torch.device("cpu")),
+    }
+
+    def measure(say: Callable[[str], None]) -> Found:
+        return _measured(gate, settings["attacks"], plan, ROOT / "src" if before is None else before, say)
+
+    return Piece(AFTER if before is None else BEFORE, name, settings, measure)
+
+
+def _measured(
+    gate: Path | None, names: list[str], plan: Plan, source: Path, say: Callable[[str], None]
+) -> Found:
+    import tempfile
+
+    from benchmarks.guarantees.scores import fitted_detector
+    from benchmarks.service.defence import measure_defence
+    from dissensus.inputs import load_sample
+
+    _, test = load_sample()
+    with tempfile.TemporaryDirectory() as folder:
+        if gate is None:
+            gate = Path(folder) / "gate"
+            fitted_detector(
+                None, seed=0, on_progress=lambda stage, done, total: say(f"{stage} {done}/{total}")
+            ).save(gate)
+        return measure_defence(gate, test.images[:256], names, plan, source=source, on_stage=say)

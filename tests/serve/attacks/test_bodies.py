@@ -1,0 +1,45 @@
+"""Uploads that stall, and bodies that nobody will read."""
+
+from contextlib import ExitStack, suppress
+
+from dissensus.serve.keys import new_key
+
+LONG = 600.0  # seconds that only a hang takes
+HEAD = "POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+
+
+def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_ones(
+    serving, folder, numbers, until, connect, until_closed
+):
+    size = 1_000_000
+    with serving(folder / "rows", max_body_mb=1.0) as found, ExitStack() as stack:
+        stalled = [stack.enter_context(connect(found)) for _ in range(4)]
+        for connection in stalled:
+            connection.sendall(f"{HEAD}Content-Length: {size}\r\n\r\n".encode() + b" " * (size - 1))
+        bodies = found.service.bodies
+        until(lambda: bodies.held >= 4 * (size - 70_000))
+        asked = found.client.post("/score", json={"rows": numbers[:1].tolist()})
+        assert asked.status_code == 200
+        large = b" " * (size - 100) + b'{"rows": [[1, 2, 3]]}'
+        answer = found.client.post("/score", content=large, headers={"content-type": "application/json"})
+        assert answer.status_code == 200
+        assert until_closed(stalled[0]).startswith(b"HTTP/1.1 429")  # the one that has been at it longest
+    assert bodies.held == 0
+
+
+def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, connect):
+    """After 401 its connection is closed: the rest is neither parsed nor taken for another request."""
+    new_key(tmp_path / "keys", "a")
+    with serving(folder / "rows", keys=tmp_path / "keys") as found, connect(found) as connection:
+        connection.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
+        sent = 0
+        with suppress(OSError):
+            while sent < 1 << 26:
+                connection.sendall(b"1\r\nx\r\n" * 4096)
+                sent += 6 * 4096
+        assert sent < 1 << 26
+    with serving(folder / "rows", keys=tmp_path / "keys") as found, connect(found) as connection:
+        connection.sendall(f"{HEAD}Content-Length: 5\r\n\r\nhello".encode() * 1)
+        assert b"401" in connection.recv(65536)
+        connection.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        assert b"200 OK" in connection.recv(65536)  # all of it had come, and the connection is as good as new
