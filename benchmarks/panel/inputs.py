@@ -14,6 +14,7 @@ from torch import Tensor
 
 from benchmarks.clusters import cluster_labels
 from benchmarks.panel.sets import InlierSet
+from dissensus.detector.effort import WHOLE
 from dissensus.errors import DataError, SettingsError
 from dissensus.inputs import MADE_UP, digits, hold_out_classes, load_dataset, make_up
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
@@ -141,7 +142,8 @@ class Inputs:
             for images in (self.training, self.scored)
         )
         near = picture_surroundings(training, numpy_stream(self.seed, "panel", "surroundings"))
-        return PicturePreprocessor(scored.shape[1:], surroundings=near).statistics(scored, scored)
+        found = PicturePreprocessor(scored.shape[1:], surroundings=near).statistics(scored, scored)
+        return {name: each for name, each in found.items() if name not in WHOLE.leaves_out}
 
 
 def load_inputs(

@@ -37,6 +37,10 @@ class SettingsError(DissensusError, ValueError):
     """A setting, or a combination of settings, cannot work."""
 
 
+class NoLatentSpaceError(SettingsError, AttributeError):
+    """The detector's model has no latent space, so that ``hasattr(detector, "latent")`` is False."""
+
+
 class DivergenceError(DissensusError, ArithmeticError):
     """A chain left the finite numbers and was stopped."""
 

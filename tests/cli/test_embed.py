@@ -124,7 +124,7 @@ def test_an_onnx_file(here, images_file, dissensus):
     [
         ("my_embedders:nothing", "--embed my_embedders:nothing: module 'my_embedders' has no attribute"),
         ("nobodys:encode", "there is no module 'nobodys' here"),
-        ("resnet", "embed='resnet' is no embedder: name an .onnx file"),
+        ("resnet", "embed='resnet' is no embedder: name vocabulary, an .onnx file"),
         ("nowhere.onnx", "nowhere.onnx cannot be read"),
         ("my_embedders:np", "is no embedder that a gate could name"),
         ("my_embedders:Forgetful", "does not keep its argument 'width'"),

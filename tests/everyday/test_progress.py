@@ -57,6 +57,7 @@ def test_what_is_done_in_a_moment_prints_nothing(dissensus, penguin_gate, log, t
 
 def test_scoring_tells_how_far_it_is_within_its_first_chunk(picture_gate):
     gate, told = Detector.load(picture_gate, device="cpu"), []
+    gate.set_params(effort="thorough")  # the others are done in one go
     pictures = np.zeros((64, 8, 8), np.uint8)
     rows = decide_stream(
         gate, open_stream(pictures, gate.preprocessor_), on_progress=lambda *call: told.append(call)

@@ -21,8 +21,11 @@ SAID = {
 }
 
 
+ELSEWHERE = {"latent_bo"}  # takes BoTorch: tests/integrations
+
+
 def test_every_example_is_run():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID)
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SAID) | ELSEWHERE
 
 
 def export_small_gate():

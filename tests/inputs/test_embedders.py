@@ -200,7 +200,7 @@ class Callable:
         (Projection, r"embed=Projection is a class: pass an object"),
         (nn.Linear, "is a class"),
         ("my_module:encode", "is a name: import it and pass it"),
-        ("resnet", "embed='resnet' is no embedder: name an .onnx file"),
+        ("resnet", "embed='resnet' is no embedder: name vocabulary, an .onnx file"),
         ("nowhere.onnx", r"nowhere.onnx cannot be read .*: name an ONNX file"),
         (Forgetful(), "could not be loaded back .*does not keep its argument 'width'"),
         (Projection(np.arange(2)), "could not be loaded back .*JSON"),

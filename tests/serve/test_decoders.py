@@ -54,7 +54,7 @@ def behind():
 def outcomes(found):
     lines = found.client.get("/metrics").text.splitlines()
     counts = [line.split() for line in lines if line.startswith("dissensus_pictures_total{")]
-    return {name.split('"')[1]: float(count) for name, count in counts}
+    return {name.split('"')[1]: float(count) for name, count in counts if float(count)}
 
 
 def ready(found):

@@ -91,7 +91,8 @@ def test_truncated_at_every_length():
 
 
 def test_sizes_and_colours():
-    large, rgb = saved(np.zeros((16, 16), np.uint8), "PNG"), saved(np.zeros((8, 8, 3), np.uint8), "PNG")
+    colours = np.random.default_rng(0).integers(0, 256, (8, 8, 3), np.uint8)
+    large, rgb = saved(np.zeros((16, 16), np.uint8), "PNG"), saved(colours, "PNG")
     assert "16×16" in read(large).problems[0]
     assert "convert=true" in read(large).problems[0]
     assert "channels" in read(rgb).problems[0]

@@ -114,7 +114,7 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
     assert plan.memory is not None
     check_count(len(stored))
     rows = split(len(stored), part_fractions(len(stored)), seed=plan.seed)
-    are_rows = len(stored.input_shape) == 1
+    are_rows = not stored.pictured
     settings = plan.sampling(plan.sampler(plan.recommended(are_rows)), len(rows["train"]))
     random = numpy_stream(plan.seed, "surroundings") if plan.neighbours else None
     preprocessor = stored_preprocessor(
@@ -194,7 +194,7 @@ class _Budget:
     @property
     def seen_bytes(self) -> int:
         """Of one input as a model reads it: uint8 pixels, or float32 columns."""
-        return self.numbers * (1 if len(self.stored.input_shape) == 3 else 4)
+        return self.numbers * (1 if self.stored.pictured else 4)
 
     @cached_property
     def window(self) -> int:

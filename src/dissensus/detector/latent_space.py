@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.detector.drawing import HeldOut, InMemory
+from dissensus.detector.drawing import HeldOut
 from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.learnt import Drawn, Learnt
-from dissensus.errors import SettingsError
+from dissensus.errors import NoLatentSpaceError, SettingsError
 from dissensus.inputs import Preprocessor, TextPreprocessor
 from dissensus.latent import MOST_HELD_OUT, LatentCodes, LatentSpace, shared_space
 from dissensus.models import LatentModel
@@ -24,10 +24,10 @@ __all__ = ["codes_of_fit", "latent_space"]
 def codes_of_fit(
     drawn: Drawn, held_out: HeldOut, examples: Tensor, device: torch.device, *, keep: bool
 ) -> LatentCodes | None:
-    """Codes of calibration inputs, and of training inputs if these are to be kept.
+    """Codes of calibration inputs, and of the ``examples`` among training inputs if codes of these are to be kept.
 
-    None where the model has no latent space to be asked. Of training inputs that are not all in memory there
-    are the ``examples``.
+    None where the model has no latent space to be asked. Of the examples alone, because there is no more of the
+    training inputs where chains are joined, or where these are not in memory.
     """
     if not isinstance(drawn.model, LatentModel):
         return None
@@ -35,13 +35,10 @@ def codes_of_fit(
         shared = shared_space(drawn.model, drawn.draws)
     except SettingsError:  # a single draw a chain: it can score inputs all the same
         return None
-    training = examples
-    if isinstance(held_out, InMemory):
-        training = held_out.parts["train"]
     return LatentCodes.measure(
         drawn.model,
         drawn.draws.select(shared.draws),
-        training if keep else training[:0],
+        examples if keep else examples[:0],
         held_out.first("calibration", MOST_HELD_OUT),
         seed=drawn.seed,
         device=device,
@@ -51,7 +48,7 @@ def codes_of_fit(
 def latent_space(learnt: Learnt, device: torch.device) -> LatentSpace:
     """The latent space that the draws of one chain, or of one encoder, share."""
     if not isinstance(learnt.model, LatentModel):
-        raise SettingsError(
+        raise NoLatentSpaceError(
             f"{type(learnt.model).__name__} has no latent space: fit with model='vae', with "
             "embed=Vocabulary.of(texts) for texts, or with a LatentModel of your own"
         )

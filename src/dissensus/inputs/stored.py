@@ -58,10 +58,10 @@ class Stored:
         self.files, self.digest = tuple(files), digest
         self.starts = np.cumsum([0, *(file.shape[0] for file in self.files)])
         first = self.files[0]
-        pictured = len(first.shape) > 2
+        self.pictured = len(first.shape) > 2
         shape = first.shape[1:]
         self.input_shape: tuple[int, ...] = (*shape, 1) if len(shape) == 2 else shape
-        self.row_bytes = int(np.prod(shape)) * (1 if pictured else 8)
+        self.row_bytes = int(np.prod(shape)) * (1 if self.pictured else 8)
         """Of one input, as it is read."""
 
     def __len__(self) -> int:

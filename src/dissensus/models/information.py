@@ -19,6 +19,7 @@ __all__ = ["information_of_categories", "information_of_logits", "information_of
 def information_of_categories(log_p: Tensor) -> Tensor:
     """Of categories with log-probabilities (M, ..., V): (...).
 
+    >>> import torch
     >>> information_of_categories(torch.tensor([[0.0, -60.0], [-60.0, 0.0]])).round(decimals=4)
     tensor(0.6931, dtype=torch.float64)
     """
