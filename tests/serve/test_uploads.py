@@ -95,7 +95,7 @@ def test_sizes_and_colours():
     large, rgb = saved(np.zeros((16, 16), np.uint8), "PNG"), saved(colours, "PNG")
     assert "16×16" in read(large).problems[0]
     assert "convert=true" in read(large).problems[0]
-    assert "channels" in read(rgb).problems[0]
+    assert "the picture is in colour" in read(rgb).problems[0]
     assert read(large, resize=(8, 8)).problems == {}
     assert read(large, rgb, convert=True).pixels.shape == (2, *SHAPE)
     assert read(saved(GREY, "PNG"), shape=(8, 8, 3)).pixels.shape == (1, 8, 8, 3)

@@ -24,10 +24,10 @@ __all__ = ["codes_of_fit", "latent_space"]
 def codes_of_fit(
     drawn: Drawn, held_out: HeldOut, examples: Tensor, device: torch.device, *, keep: bool
 ) -> LatentCodes | None:
-    """Codes of calibration inputs, and of the ``examples`` among training inputs if codes of these are to be kept.
+    """Codes of calibration inputs, and of the ``examples`` among training inputs if these are to be kept.
 
-    None where the model has no latent space to be asked. Of the examples alone, because there is no more of the
-    training inputs where chains are joined, or where these are not in memory.
+    None where the model has no latent space to be asked. Of the examples alone, because there is no more of
+    the training inputs where chains are joined, or where they are not in memory.
     """
     if not isinstance(drawn.model, LatentModel):
         return None
