@@ -2,6 +2,7 @@
 
 import io
 import logging
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ def clock(monkeypatch):
         now[0] += 2.0
         return now[0]
 
-    monkeypatch.setattr(progress.time, "monotonic", look)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=look))
     monkeypatch.setattr(progress, "EVERY", 5.0)
     return now
 
