@@ -10,9 +10,9 @@ MOVED = re.compile(r"""setattr\(\s*(?:[\w.]*\btime\s*,\s*["']|["']time\.)""")
 
 
 def test_no_test_moves_the_clock_of_the_process():
-    tests = Path(__file__).parent
-    texts = {path: path.read_text("utf-8") for path in tests.rglob("*.py")}
-    assert not [str(path.relative_to(tests)) for path, text in texts.items() if MOVED.search(text)]
+    here = Path(__file__)
+    others = [path for path in here.parent.rglob("*.py") if path != here]
+    assert not [str(path) for path in others if MOVED.search(path.read_text("utf-8"))]
 
 
 def test_it_would_be_seen():
