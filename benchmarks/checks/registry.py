@@ -17,6 +17,8 @@ __all__ = ["CHECKS", "Check", "find_check", "find_names"]
 
 CHECKS: Mapping[str, str] = {
     "demo": "what `dissensus demo` finds",
+    "few": "what detectors of a few hundred inputs find",
+    "absurd": "one absurd value among 5,000 prices",
     "fused": "what fusing statistics brings, and what it costs",
     "importance": "error and bias of an importance-sampled log-likelihood where the truth is known",
     "memory": "memory of a large likelihood matrix",
