@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from dissensus import Detector
 from dissensus.errors import InputWarning
 
 
@@ -21,6 +22,17 @@ def test_one_absurd_price_neither_stops_nor_blinds_the_gate(quick, prices, value
     with pytest.warns(InputWarning, match=f"row 17, column 0: {value:g}".replace("+", "[+]")) as seen:
         gate = quick(epochs=15, false_alarm_rate=0.05).fit(train)
     assert seen[0].filename == __file__
+    assert (gate.predict(unseen * [10, 1, 1]) == -1).mean() > 0.95
+    assert (gate.predict(unseen) == -1).mean() < 0.15
+
+
+@pytest.mark.parametrize("value", [1e5, 1e9])
+def test_nor_does_it_the_detector_of_rows_as_it_comes(prices, value):
+    train, unseen = prices[:600].copy(), prices[600:]
+    train[17, 0] = value
+    gate = Detector(epochs=8, false_alarm_rate=0.05, device="cpu", random_state=0)
+    with pytest.warns(InputWarning, match="row 17, column 0"):
+        gate.fit(train)
     assert (gate.predict(unseen * [10, 1, 1]) == -1).mean() > 0.95
     assert (gate.predict(unseen) == -1).mean() < 0.15
 
