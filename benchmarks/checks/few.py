@@ -29,16 +29,23 @@ __all__ = ["crops", "pieces", "sentences"]
 DETECTORS: Mapping[str, type[Detector]] = {"Detector": Detector, "BayesianVAE": BayesianVAE}
 SEEDS, RATE = 10, 0.1
 SIDE, TRAINING, ASKED, CROPS_RATE = 24, 270, 120, 0.05
+WAYS: Mapping[str, Callable[[int], int]] = {
+    "one split": lambda _: 0,  # that of examples/table.py
+    "ten splits": lambda seed: seed,
+}
 QUICK: dict[str, Any] = {"epochs": 2, "draws": 2}
 
 
 def pieces(asked: Asked) -> Iterator[Piece]:
-    """Each detector as it comes: ten splits of the rows, and crops with the seeds that are asked for."""
+    """Each detector as it comes, by ten seeds and on ten splits of the rows; and crops."""
     few = QUICK if asked.quick else {}
-    for name, kind in DETECTORS.items():
-        seeds = range(2 if asked.quick else SEEDS)
-        settings = {"detector": name, "false_alarm_rate": RATE, "seeds": list(seeds), **few}
-        yield Piece("few", f"breast cancer, {name}()", settings, partial(_rows, kind, seeds, few))
+    for name, detector in DETECTORS.items():
+        for kind, splits in WAYS.items():
+            seeds = range(2 if asked.quick else SEEDS)
+            settings = {"detector": name, "false_alarm_rate": RATE, "seeds": list(seeds), **few}
+            settings["splits"] = [splits(seed) for seed in seeds]
+            measure = partial(_rows, detector, settings["splits"], few)
+            yield Piece("few", f"breast cancer, {name}(), {kind}", settings, measure)
     for seed in asked.seeds:
         settings = {"side": SIDE, "training": TRAINING, "false_alarm_rate": CROPS_RATE, **few}
         yield Piece("few", "crops of a photograph", settings, partial(_crops, seed, few), seed)
@@ -52,7 +59,7 @@ def sentences(records: list[Record]) -> list[str]:
             worst = min(record.rows, key=lambda row: float(row["auroc"]))
             near = min(float(row["neighbours"]) for row in record.rows)
             said.append(
-                f"{record.name}: worst AUROC of {len(record.rows)} splits {worst['auroc']:.3f} "
+                f"{record.name}: worst AUROC of {len(record.rows)} {worst['auroc']:.3f} "
                 f"(seed {worst['seed']}); of the 5th nearest row {near:.3f}."
             )
         else:
@@ -62,20 +69,21 @@ def sentences(records: list[Record]) -> list[str]:
 
 
 def _rows(
-    kind: type[Detector], seeds: range, settings: Mapping[str, Any], say: Callable[[str], None]
+    kind: type[Detector], splits: list[int], settings: Mapping[str, Any], say: Callable[[str], None]
 ) -> Found:
-    """The split of ``examples/table.py``, by several seeds."""
+    """Benign rows divided as in ``examples/table.py``; the split of each seed of the detector."""
     data = load_breast_cancer()
     benign, malignant = data.data[data.target == 1], data.data[data.target != 1]
     rows = []
-    for seed in seeds:
+    for seed, split in enumerate(splits):
         say(f"seed {seed}")
-        train, unseen = train_test_split(benign, test_size=0.2, random_state=seed)
+        train, unseen = train_test_split(benign, test_size=0.2, random_state=split)
         gate = kind(false_alarm_rate=RATE, random_state=seed, device="cpu", **settings).fit(train)
         near, far = (_distances(train, part) for part in (unseen, malignant))
         rows.append(
             {
                 "seed": seed,
+                "split": split,
                 "auroc": auroc(-gate.score_samples(unseen), -gate.score_samples(malignant)),
                 "neighbours": auroc(near, far),
                 "flagged_benign": float((gate.predict(unseen) == -1).mean()),
