@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 from dissensus.errors import DataError
 
-__all__ = ["fill", "without_comments"]
+__all__ = ["fill"]
 
 NUMBER = re.compile(r"<!--n (?P<name>\S+) (?P<how>\S+)-->(?P<shown>[^<\n]*)<!--/n-->")
 TABLE = re.compile(
@@ -43,15 +43,6 @@ def fill(text: str, number: Callable[[str, str], str], table: Callable[[str], st
         parts += [text[end : found.start("shown")], new]
         end = found.end("shown")
     return "".join([*parts, text[end:]]), wrong
-
-
-def without_comments(text: str) -> str:
-    """The text as it is shown, for those who count words.
-
-    >>> without_comments("has <!--n a s3-->.97<!--/n--> of it")
-    'has .97 of it'
-    """
-    return re.sub(r"<!--.*?-->", "", text, flags=re.DOTALL)
 
 
 def _refuse_loose_ends(text: str) -> None:

@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from benchmarks.__main__ import app
 from benchmarks.checks import numbers as checks_numbers
 from benchmarks.filling.formats import formatted
-from benchmarks.filling.markers import fill, without_comments
+from benchmarks.filling.markers import fill
 from benchmarks.filling.pages import fill_page, pages
 from benchmarks.filling.registry import SOURCES, find_number, find_table, names
 from benchmarks.panel.configuration import RECOMMENDED
@@ -75,10 +75,6 @@ def test_code_is_left_alone():
     table = "<!-- table: t -->\n| `code` |\n<!-- /table -->"
     assert filled(table)[0] == "<!-- table: t -->\n| new |\n<!-- /table -->"
     assert fill(table, lambda *_: "", lambda _: "| `code` |") == (table, [])
-
-
-def test_comments_are_not_seen():
-    assert without_comments(PAGE).split()[3:7] == ["It", "has", "1.0", "of"]
 
 
 @pytest.mark.parametrize(
