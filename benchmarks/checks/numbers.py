@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks.checks import fused, scale_numbers, svhn_numbers
+from benchmarks.checks import few_numbers, fused, scale_numbers, svhn_numbers
 from benchmarks.filling.formats import formatted
 from benchmarks.filling.registry import Number, Table
 from benchmarks.records import Record, Records
@@ -214,5 +214,6 @@ TABLES: Mapping[str, Table] = {
     "proposals": _proposals,
     "shift.delays": _delay_table,
     **svhn_numbers.TABLES,
+    **few_numbers.TABLES,
     "temperatures": temperature_table,
 }

@@ -136,6 +136,8 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(_tables(6, options=f"--contaminated --seeds {seed}") for seed in (0, 1, 2)),
         Part("checks --only shift", 3, "checks/shift:*"),
         *(Part(f"checks --only svhn --seeds {n}", 6, f"checks/svhn:*@{n}") for n in (0, 1, 2)),
+        Part("checks --only few", 5, "checks/few:*"),
+        Part("checks --only absurd", 2, "checks/absurd:*"),
         Part("checks --only shards", 4, "checks/shards:*"),
         Part("checks --only kills", 6, "checks/kills:*"),
         # Its records were made beside other programs, which made it take twice as long.
