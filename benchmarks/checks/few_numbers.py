@@ -61,7 +61,8 @@ def _few_pictures(results: Path) -> str:
 
 
 def _several(rows: list[dict[str, Any]], column: str) -> str:
-    return ", ".join("" if row[column] is None else formatted(float(row[column]), "s3") for row in rows)
+    shown = ["" if row[column] is None else formatted(float(row[column]), "s3") for row in rows]
+    return ", ".join(filter(None, shown))
 
 
 def _absurd(results: Path) -> str:
