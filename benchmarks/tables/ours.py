@@ -24,7 +24,8 @@ from dissensus.scores import MATRIX, SUM, Fused
 
 __all__ = ["Ours"]
 
-NOT_SETTINGS = ("device", "random_state")  # chosen by the measurement
+# Device and seed are chosen by the measurement, and rows have no `effort` but the whole (`efforts_for`).
+NOT_SETTINGS = ("device", "random_state", "effort")
 LIKELIHOOD = "mean-ll"
 
 

@@ -6,14 +6,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.decisions import conformal_p_values
 from dissensus.detector.learnt import Learnt
-from dissensus.detector.measuring import likelihoods, measure_everything
+from dissensus.detector.measuring import likelihoods, measure, measure_everything
 from dissensus.explain import Decision, Explanation, first_codes, occlusion, standing, statistics_of, views
 from dissensus.inputs import Prepared, Preprocessor, in_memory, is_picture_file
 from dissensus.models.inputs import to_tensor
+from dissensus.scores import scored
 
 __all__ = ["as_batch", "explain_batch"]
 
@@ -55,7 +57,7 @@ def explain_batch(
     seen = views(learnt.model, learnt.draws, data, reconstructions=reconstructions, device=device)
     maps = seen.disagreement
     if learnt.model.explained_by == "occlusion":
-        maps = occlusion(data, lambda some: likelihoods(learnt, some, device=device).values)
+        maps = occlusion(data, lambda some: _unusual(learnt, some, inputs.dtype, device))
     pictures = preprocessor.inverse(seen.reconstructions, inputs.dtype)
     codes = first_codes(learnt.model, learnt.draws, data, device=device)
     nearest = learnt.examples.nearest(codes, neighbours)
@@ -75,6 +77,15 @@ def explain_batch(
         )
         for n in range(len(inputs))
     ]
+
+
+def _unusual(learnt: Learnt, data: Tensor, dtype: np.dtype[Any], device: torch.device) -> NDArray[np.float64]:
+    """How far the draws are apart about what the model reads (n, *S); of rows whose score asks none, that."""
+    own, wanted = learnt.preprocessor, learnt.score.requires
+    if own.pictured or not wanted or not set(wanted) <= set(own.statistic_names):
+        return np.asarray(likelihoods(learnt, data, device=device).values.std(axis=0))
+    rows = own.inverse(data.numpy(), dtype)
+    return scored(learnt.score, measure(learnt, rows, wanted, device=device, data=data))
 
 
 def _largest_first(values: dict[str, float]) -> dict[str, float]:

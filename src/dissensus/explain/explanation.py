@@ -11,7 +11,8 @@ of the disagreement that vanishes once it is set to its training mean, written x
 .. math:: \max(0, \operatorname{std}_m \log p(x \mid θ_m) - \operatorname{std}_m \log p(x∖d \mid θ_m)),
 
 because the columns of a row are few and depend on each other: one absurd value pulls the code away, and the
-columns linked to it would be the ones that do not fit. A model that does not tell its terms is asked in the
+columns linked to it would be the ones that do not fit. Where the score asks no draw, as that of long rows, it
+is the part of the score that vanishes, in nats as well. A model that does not tell its terms is asked in the
 same way about a picture: x∖d is the picture with patch d of an 8 × 8 grid set to its mean colour.
 """
 
@@ -81,7 +82,9 @@ class Explanation:
     decision: Decision
     input: NDArray[Any]
     disagreement: NDArray[np.float64]
-    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column or patch."""
+    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column or patch.
+
+    Of a score that asks no draw it is the part of the score that each causes."""
     reconstructions: NDArray[Any]
     """(R, H, W, C) or (R, D), in the input's units: the input as R of the draws see it."""
     neighbours: NDArray[Any]
@@ -190,17 +193,17 @@ def views(
     return Views(np.concatenate(maps), np.concatenate(pictures))
 
 
-def occlusion(data: Tensor, log_likelihoods: Callable[[Tensor], NDArray[np.float64]]) -> NDArray[np.float64]:
-    """How much disagreement each column of standardised rows (N, D), or each patch of pictures, causes.
+def occlusion(data: Tensor, unusual: Callable[[Tensor], NDArray[np.float64]]) -> NDArray[np.float64]:
+    """How much of what is unusual each column of standardised rows (N, D), or patch of pictures, causes.
 
     In nats: (N, D), or of pictures (N, C, H, W) their maps (N, H, W), where all pixels of a patch have what
-    the patch causes. ``log_likelihoods`` gives the matrix (M, n) of any inputs (n, *S).
+    the patch causes. ``unusual`` gives the disagreement or the score (n,) of any inputs (n, *S).
     """
     maps = []
     for x in data:
         without, places = occluded(x)
-        spread = log_likelihoods(torch.cat([x[None], without])).std(axis=0)
-        maps.append(np.maximum(spread[0] - spread[1:], 0)[places])
+        found = unusual(torch.cat([x[None], without]))
+        maps.append(np.maximum(found[0] - found[1:], 0)[places])
     return np.stack(maps)
 
 

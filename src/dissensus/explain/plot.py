@@ -63,5 +63,5 @@ def _draw_columns(e: Explanation, axes: Any) -> None:
         ]
     texts, nats = zip(*reversed(shown), strict=True)
     axes.barh(texts, nats, color=STRANGE)
-    axes.set_xlabel("how much less the draws would disagree without it, in nats")
+    axes.set_xlabel("how much less unusual it would be without it, in nats")
     axes.spines[["top", "right"]].set_visible(False)

@@ -8,6 +8,9 @@ import numpy as np
 import pytest
 
 import dissensus
+from benchmarks.places import RESULTS
+from benchmarks.records import Records, digest
+from benchmarks.tables.candidates import DEFAULT
 from benchmarks.tables.detectors import BASE, DETECTORS, OURS, TITLES, find_detectors
 from benchmarks.tables.others import PyOD
 from benchmarks.tables.ours import Ours
@@ -95,6 +98,18 @@ def test_settings_of_ours_follow_the_defaults():
     assert not {"device", "random_state"} & set(settings)
     assert set(OURS) < set(DETECTORS)
     assert Ours("NoSuch").lacking() == "dissensus.NoSuch is left out: there is none"
+
+
+def test_committed_records_are_of_the_detector_as_it_comes():
+    """Else the next call would measure all of them again, and the tables would show another detector."""
+    [settings] = {digest(each.settings["detector"]) for each in Records(RESULTS / "tables").read(DEFAULT)}
+    assert settings == digest(DETECTORS[DEFAULT].settings())
+
+
+def test_rows_have_one_effort(rows):
+    """So that it is no setting of what is measured here."""
+    gate = dissensus.Detector(epochs=2, chains=2, device="cpu", examples=0).fit(rows[0])
+    assert [effort.name for effort in gate.efforts_] == ["thorough"]
 
 
 def test_pyod_is_left_out_or_used_as_it_comes(monkeypatch, rows):

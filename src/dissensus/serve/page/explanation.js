@@ -25,7 +25,7 @@ export function explanationParts(answer, name) {
   ].filter((part) => part !== null);
 }
 
-/** The columns of a row that the draws disagree about most, and what they expected there. */
+/** The columns of a row that cause most of what is unusual, and what they expected there. */
 function largestColumns(answer) {
   const lines = (answer.columns ?? []).slice(0, SHOWN_COLUMNS).map(({ column, value, share, expected }) =>
     element(
@@ -42,7 +42,7 @@ function largestColumns(answer) {
   return element(
     "figure",
     { className: "columns" },
-    element("figcaption", {}, "Where the draws disagree: each column’s share"),
+    element("figcaption", {}, "What is unusual: each column’s share"),
     tableOf(["Column", "Value", "Draws expect", "", "Share"], lines),
   );
 }
