@@ -182,7 +182,7 @@ def test_no_place_for_decoded_inputs_is_one_sentence(quick, rows, monkeypatch):
         raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
 
     monkeypatch.setattr(bounded.tempfile, "TemporaryDirectory", none)
-    with pytest.raises(OutputError, match="decoded inputs.*No usable temporary directory"):
+    with pytest.raises(OutputError, match=r"decoded inputs.*No usable temporary directory"):
         quick().fit(rows, memory=AMPLE)
 
 
