@@ -11,7 +11,7 @@ from typing import Any, Literal
 from dissensus.decisions import DriftMonitor, check_discoveries_possible
 from dissensus.destination import Destination
 from dissensus.detector import Detector, OnProgress
-from dissensus.detector.streaming import decide_stream
+from dissensus.detector.streaming import decide_stream, line_by_line
 from dissensus.errors import DataError, DissensusError, OutputError
 from dissensus.inputs import InputStream
 from dissensus.lock import Claim
@@ -94,7 +94,10 @@ def score_to_output(
     A file is left as it was until all rows are there. Rows that are done are kept in ``.NAME.partial`` beside
     it. If the process is interrupted or killed, the same call goes on from there, as long as ``work``, which
     should tell gate and inputs from all others, is the same. Inputs from a pipe cannot be gone on with: there
-    an interruption, or an input that cannot be scored, is their end, and the rows before it are written.
+    an interruption is their end, and the rows before it are written.
+
+    An input that cannot be scored leaves a file as it was, but for JSON lines: of these the rows before it
+    are written, and the error says how many and where.
     """
     if wish.fdr is not None:
         check_discoveries_possible(len(gate.calibration_scores_), wish.fdr)
@@ -152,7 +155,7 @@ def _by_way_of(
         except OutputError:
             raise  # once there is space again, the same call goes on
         except DissensusError as error:
-            if not (stream.live and journal.done):
+            if not (line_by_line(stream) and journal.done):
                 journal.remove()  # the same call would end here again
                 raise
             ended = error
@@ -163,7 +166,7 @@ def _by_way_of(
         tally = _finish(gate, journal, output, format, wish)
         journal.remove()
     if isinstance(ended, DataError) and output.file is not None:
-        raise DataError(f"{ended}; {output.name} holds the rows before it") from ended
+        raise DataError(f"{ended}; {output.name} holds the {journal.done} rows before it") from ended
     if ended is not None:
         raise ended
     return tally

@@ -16,6 +16,7 @@ import pytest
 from tests import warm_python
 
 COLUMNS = "input,score,p_value,flagged"
+COMMANDS = ["score", "report", "merge", "export"]
 LITTLE_SPACE = """
 import resource
 resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024))
@@ -35,6 +36,35 @@ def small(gate, tmp_path):
     for shade in range(6):
         Image.new("L", (8, 8), 40 * shade).save(folder / f"{shade}.png")
     return gate, folder
+
+
+@pytest.fixture(scope="session")
+def parts(dissensus, gate, images_file, tmp_path_factory):
+    """Both shards of a scoring."""
+    pytest.importorskip("pyarrow")
+    files = [tmp_path_factory.mktemp("shards") / f"part-{shard}.parquet" for shard in range(2)]
+    for shard, file in enumerate(files):
+        answer = dissensus("score", gate, images_file, "-o", file, "--shard", f"{shard}/2", "-q")
+        assert answer.code == 0, answer.err
+    return files
+
+
+@pytest.fixture
+def quickly(monkeypatch):
+    """What ``export`` writes, so that not each of these tests makes a graph of a gate."""
+    monkeypatch.setattr("dissensus.export.exported", lambda _: b"onnx")
+    monkeypatch.setattr("dissensus.cli.export._compared", lambda *_: None)
+
+
+@pytest.fixture
+def to(small, parts, quickly):
+    """The words that come before an output's name, by command."""
+    return {
+        "score": ["score", *small, "-o"],
+        "report": ["report", *small, "-o"],
+        "merge": ["merge", *parts, "-o"],
+        "export": ["export", small[0]],
+    }
 
 
 @pytest.fixture
@@ -73,19 +103,19 @@ def reading(pipe):
     return result
 
 
-@pytest.mark.parametrize("command", ["score", "report"])
-def test_a_device_stays_a_device(dissensus, small, tmp_path, command):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_device_stays_a_device(dissensus, to, tmp_path, command):
     null = device(tmp_path / "null", 1, 3)
-    answer = dissensus(command, *small, "-o", null)
+    answer = dissensus(*to[command], null)
     assert answer.code == 0, answer.err
     assert stat.S_ISCHR(null.stat().st_mode)
     assert names(tmp_path) == ["null"]
 
 
-@pytest.mark.parametrize("command", ["score", "report"])
-def test_a_full_device_is_one_sentence(dissensus, small, tmp_path, command):
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_device_is_one_sentence(dissensus, to, tmp_path, command):
     full = device(tmp_path / "full", 1, 7)
-    answer = dissensus(command, *small, "-o", full, "-q")
+    answer = dissensus(*to[command], full, "-q")
     assert answer.code == 3
     assert (
         answer.err == f"{full} cannot be written (No space left on device): free some space or choose "
@@ -144,12 +174,39 @@ def test_a_pipe_ends_for_its_reader_if_the_work_fails(dissensus, gate, tmp_path)
 
 @unix
 def test_a_page_goes_through_a_pipe_without_a_record(dissensus, small, tmp_path):
-    found = reading(tmp_path / "pipe.html")
-    answer = dissensus("report", *small, "-o", tmp_path / "pipe.html", "--json")
+    found = reading(tmp_path / "pipe.any")
+    answer = dissensus("report", *small, "-o", tmp_path / "pipe.any", "--json")
     assert answer.code == 0, answer.err
     assert found().startswith("<!doctype html>")
     assert answer.json["inputs"] == 6
-    assert names(tmp_path) == ["pipe.html"]
+    assert names(tmp_path) == ["pipe.any"]
+
+
+@unix
+@pytest.mark.parametrize("name", ["pipe", "pipe.of.any.name"])
+@pytest.mark.parametrize("command", ["merge", "export"])
+def test_merged_rows_and_exported_gates_go_through_a_pipe(dissensus, to, tmp_path, command, name):
+    found = reading(tmp_path / name)
+    answer = dissensus(*to[command], tmp_path / name, "--json")
+    assert answer.code == 0, answer.err
+    assert answer.json["output"] == str(tmp_path / name)
+    whole = found()
+    assert whole == "onnx" if command == "export" else len(whole.splitlines()) == 61
+    assert names(tmp_path) == [name]
+
+
+@pytest.mark.parametrize("dangling", [False, True])
+@pytest.mark.parametrize(("command", "name"), [("merge", "rows.csv"), ("export", "gate.onnx")])
+def test_links_to_merged_rows_and_exported_gates_stay(dissensus, to, tmp_path, command, name, dangling):
+    (tmp_path / "deep").mkdir()
+    (tmp_path / name).symlink_to(f"deep/real-{name}")
+    if not dangling:
+        (tmp_path / "deep" / f"real-{name}").write_text("old")
+    answer = dissensus(*to[command], tmp_path / name)
+    assert answer.code == 0, answer.err
+    assert (tmp_path / name).is_symlink()
+    assert names(tmp_path) == ["deep", name]
+    assert (tmp_path / "deep" / f"real-{name}").read_text().startswith(("onnx", "input,score"))
 
 
 @pytest.mark.parametrize("dangling", [False, True])
@@ -185,14 +242,16 @@ def test_a_gate_behind_a_link_that_names_nothing_yet(fit, images_file, tmp_path)
     assert names(tmp_path / "deep") == ["real"]
 
 
-@pytest.mark.parametrize("command", ["score", "report"])
-def test_a_dash_is_stdout(dissensus, small, rows, command):
-    answer = dissensus(command, *small, "-o", "-")
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_dash_is_stdout(dissensus, to, rows, command):
+    answer = dissensus(*to[command], "-")
     assert answer.code == 0, answer.err
-    assert answer.out == rows if command == "score" else answer.out.strip().endswith("</html>")
-    assert "flagged" in answer.err  # the summary is not among the results
+    ends = {"score": rows.splitlines()[-1], "report": "</html>", "export": "onnx"}
+    assert answer.out.strip().endswith(ends.get(command, ""))
+    # The summary is not among the results.
+    assert ("-: 0.0 MB" if command == "export" else "flagged") in answer.err
     assert not Path("-").exists()
-    refused = dissensus(command, *small, "-o", "-", "--json")
+    refused = dissensus(*to[command], "-", "--json")
     assert (refused.code, refused.out) == (2, "")
     assert "--json" in refused.err
 
@@ -222,6 +281,8 @@ def test_parquet_is_not_for_terminals(small):
         ["report", "-o", "{}/page.html"],
         ["explain", "-o", "{}/why"],
         ["calibrate", "-o", "{}/gate"],
+        ["export", "{}/gate.onnx"],
+        ["merge", "-o", "{}/rows.csv"],
     ],
     ids=lambda arguments: arguments[0],
 )
@@ -230,7 +291,8 @@ def test_bad_places_are_refused_before_any_work(dissensus, small, tmp_path, monk
     def work(*_, **__):
         pytest.fail("the work was begun")
 
-    monkeypatch.setattr("dissensus.BayesianVAE.load", work)
+    for name in ("Detector.load", "BayesianVAE.load", "merging.open_parts"):
+        monkeypatch.setattr(f"dissensus.{name}", work)
     (tmp_path / "file").write_text("mine")
     folder = tmp_path / "file"
     if where == "read-only":
@@ -238,7 +300,7 @@ def test_bad_places_are_refused_before_any_work(dissensus, small, tmp_path, monk
             pytest.skip("this system has no /proc")
         folder = "/proc"  # not even root can make files there
     command, *rest = (argument.format(folder) for argument in arguments)
-    answer = dissensus(command, *small, *rest)
+    answer = dissensus(command, *small[: 1 if command == "export" else 2], *rest)
     assert (answer.code, answer.out) == (2, "")
     assert "cannot be written" in answer.err
     assert len(answer.err.splitlines()) == 1
@@ -246,29 +308,63 @@ def test_bad_places_are_refused_before_any_work(dissensus, small, tmp_path, monk
     assert names(tmp_path) == ["file"]
 
 
-def test_a_folder_for_a_file_and_stdout_for_a_folder(dissensus, fit, small, images_file, tmp_path):
+def test_a_folder_for_a_file_and_stdout_for_a_folder(
+    dissensus, fit, to, small, images_file, tmp_path, monkeypatch
+):
     (tmp_path / "folder").mkdir()
     (tmp_path / "link").symlink_to("folder")
-    for command in ("score", "report"):
+    for command in COMMANDS:
         for name in ("folder", "link"):
-            answer = dissensus(command, *small, "-o", tmp_path / name)
+            answer = dissensus(*to[command], tmp_path / name)
             assert answer.code == 2
             assert f"{tmp_path / name} is a folder" in answer.err
-    for answer in (fit(images_file, "-"), dissensus("explain", *small, "-o", "-")):
+    monkeypatch.setattr("dissensus.demo.run_demo", lambda *_, **__: pytest.fail("the demo was begun"))
+    for answer in (
+        fit(images_file, "-"),
+        dissensus("explain", *small, "-o", "-"),
+        dissensus("demo", "-o", "-"),
+    ):
         assert answer.code == 2
         assert "stdout" in answer.err
+    assert not Path("-").exists()
     assert names(tmp_path) == ["folder", "link"]
+
+
+@pytest.mark.parametrize(("command", "name"), [("merge", "rows.txt"), ("export", "gate.pt")])
+def test_a_name_that_promises_another_format_is_refused(dissensus, to, tmp_path, command, name):
+    answer = dissensus(*to[command], tmp_path / name)
+    assert answer.code == 2
+    assert {"merge": ".parquet", "export": "gate.onnx"}[command] in answer.err
+    assert names(tmp_path) == []
+
+
+def test_a_terminal_gets_no_graph(small):
+    if not hasattr(os, "openpty"):
+        pytest.skip("this system has no terminals to make")
+    theirs, ours = os.openpty()
+    command = [sys.executable, "-m", "dissensus", "export", small[0], "-"]
+    answer = warm_python.run(command, stdout=ours, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(ours)
+    os.close(theirs)
+    assert answer.returncode == 2
+    assert "no text for a terminal" in answer.stderr
 
 
 @unix
 @pytest.mark.parametrize(
     ("command", "name", "kept"),
-    [("score", "rows.csv", [".rows.csv.partial"]), ("report", "page.html", [])],
+    [
+        ("score", "rows.csv", [".rows.csv.partial"]),
+        ("report", "page.html", []),
+        ("merge", "rows.csv", []),
+        ("export", "gate.onnx", []),
+    ],
 )
-def test_a_disk_that_fills_up_keeps_the_old_file(gate, images_file, tmp_path, command, name, kept):
+def test_a_disk_that_fills_up_keeps_the_old_file(gate, images_file, parts, tmp_path, command, name, kept):
     """The limit stands for a full disk: no file of this process may have more than a kilobyte."""
     (tmp_path / name).write_text("old")
-    run = [sys.executable, "-c", LITTLE_SPACE, command, gate, images_file, "-q", "-o", name]
+    given = {"merge": [*parts, "-o"], "export": [gate]}.get(command, [gate, images_file, "-o"])
+    run = [sys.executable, "-c", LITTLE_SPACE, command, *given, name, "-q"]
     answer = warm_python.run(run, capture_output=True, text=True, cwd=tmp_path)
     assert answer.returncode == 3, answer.stderr
     last = answer.stderr.splitlines()[-1]

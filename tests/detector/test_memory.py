@@ -162,6 +162,30 @@ def test_a_full_disk_is_one_sentence(quick, tiny_files, monkeypatch, tmp_path):
         quick().fit(folder, memory=AMPLE)
 
 
+@pytest.mark.parametrize("where", ["a file", "read-only"])
+def test_a_cache_that_cannot_be_made_is_one_sentence(rows, tmp_path, monkeypatch, where):
+    """What root may do is never forbidden by a mode, so a system that forbids it is made up."""
+    if where == "a file":
+        (tmp_path / "inputs").write_text("precious")
+    else:
+
+        def forbidden(self, *_, **__):
+            raise PermissionError(errno.EACCES, "Permission denied", str(self))
+
+        monkeypatch.setattr(caching.Path, "mkdir", forbidden)
+    with pytest.raises(OutputError, match=r"the folder for decoded inputs .*inputs.* cannot be written \("):
+        caching.store_array(rows, tmp_path / "inputs")
+
+
+def test_no_place_for_decoded_inputs_is_one_sentence(quick, rows, monkeypatch):
+    def none(*_, **__):
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(bounded.tempfile, "TemporaryDirectory", none)
+    with pytest.raises(OutputError, match=r"decoded inputs.*No usable temporary directory"):
+        quick().fit(rows, memory=AMPLE)
+
+
 def test_calls_that_cannot_work(quick, rows, pictures, no_process, tmp_path):
     np.save(tmp_path / "x.npy", pictures)
     with pytest.raises(SettingsError, match=r"too little.*give at least .* MB, or a smaller batch_size"):

@@ -73,9 +73,65 @@ def test_good_lines_before_a_bad_one_are_answered(piped, penguin, where):
     assert len(rows) == (0 if where == "first" else 3)
 
 
+@pytest.fixture
+def of_file(penguin_gate, dissensus, tmp_path):
+    """Scores lines that lie in a file."""
+
+    def call(lines, *options):
+        text = "".join(line if isinstance(line, str) else json.dumps(line) + "\n" for line in lines)
+        (tmp_path / "lines.jsonl").write_text(text)
+        return dissensus("score", penguin_gate, tmp_path / "lines.jsonl", *options)
+
+    return call
+
+
+def test_good_lines_of_a_file_come_before_the_bad_one(of_file, piped, penguin):
+    heavy = {**penguin, "body_mass_g": 5600}
+    lines = [penguin, heavy, "{broken\n", penguin]
+    answer = of_file(lines)
+    assert answer.code == 2
+    assert "lines.jsonl cannot be scored at row 2" in answer.err
+    rows = answer.out.splitlines()
+    assert [row.split(",")[0] for row in rows] == ["input", "0", "1"]
+    _, expected = piped([penguin, heavy])
+    assert [float(row.split(",")[1]) for row in rows[1:]] == [row["score"] for row in expected]
+
+
+@pytest.mark.parametrize("read_at_once", [2, 10_000])
+@pytest.mark.parametrize("fdr", [(), ("--fdr", "0.5")])
+def test_good_lines_of_a_file_are_written(of_file, penguin, tmp_path, monkeypatch, read_at_once, fdr):
+    monkeypatch.setattr("dissensus.detector.inputs.CHUNK_ROWS", read_at_once)
+    output = tmp_path / "rows.csv"
+    answer = of_file([penguin] * 3 + ["{broken\n", penguin], "-o", output, *fdr)
+    assert answer.code == 2
+    assert "row 3" in answer.err
+    assert f"{output} holds the 3 rows before it" in answer.err
+    assert len(output.read_text().splitlines()) == 4
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "rows.csv"]
+    mended = of_file([penguin] * 5, "-o", output, *fdr)
+    assert mended.code == 0, mended.err
+    assert len(output.read_text().splitlines()) == 6
+
+
+def test_a_file_that_begins_with_a_bad_line_replaces_nothing(of_file, penguin, tmp_path):
+    (tmp_path / "rows.csv").write_text("precious")
+    answer = of_file(["{broken\n", penguin], "-o", tmp_path / "rows.csv")
+    assert answer.code == 2
+    assert "holds" not in answer.err
+    assert (tmp_path / "rows.csv").read_text() == "precious"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["lines.jsonl", "rows.csv"]
+
+
+def test_a_shard_with_a_bad_line_is_no_part(of_file, penguin, tmp_path):
+    pytest.importorskip("pyarrow")
+    answer = of_file([penguin, penguin, "{broken\n"], "--shard", "0/1", "-o", tmp_path / "part.parquet")
+    assert answer.code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["lines.jsonl"]
+
+
 def test_rows_before_a_bad_line_are_written_to_a_file(piped, penguin, tmp_path):
     answer, _ = piped([penguin, penguin, "{broken\n"], "-o", str(tmp_path / "rows.csv"))
     assert answer.exit_code == 2
-    assert "rows.csv holds the rows before it" in answer.stderr
+    assert "rows.csv holds the 2 rows before it" in answer.stderr
     assert len((tmp_path / "rows.csv").read_text().splitlines()) == 3
     assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"]

@@ -117,6 +117,8 @@ def test_the_command_compares_what_it_wrote(gate_of, tmp_path):
     assert said["compared"]["inputs"] >= 64
     assert said["compared"]["largest_difference"] < 1e-3
     assert said["input"]["shape"] == ["inputs", 10, 12, 1]
+    printed = CliRunner().invoke(app, [*command[:2], "-", "--quiet"], catch_exceptions=False)
+    assert printed.stdout_bytes == (tmp_path / "gate.onnx").read_bytes()
     refused = CliRunner().invoke(app, [*command, "--effort", "thorough"])
     assert refused.exit_code != 0
 

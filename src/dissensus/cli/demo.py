@@ -14,6 +14,7 @@ from dissensus.cli.failures import Interrupted
 from dissensus.cli.fit import check_output, claim_output, how_to_go_on
 from dissensus.cli.options import Json, Quiet, Seed
 from dissensus.cli.progress import StageProgress, fit_work
+from dissensus.destination import check_folder
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -33,6 +34,7 @@ def demo(
     quiet: Quiet = False,
 ) -> None:
     """Fit on 6,000 pictures of clothes, then tell ten kinds of outlier from them: minutes on a CPU."""
+    check_folder(output)
     check_output(output / "gate")
     from dissensus.report import require_jinja, require_matplotlib
 

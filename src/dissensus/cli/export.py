@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import print_json, results, warnings_as_messages
+from dissensus.cli.console import messages, print_json, results, warnings_as_messages
 from dissensus.cli.options import EffortName, Gate, Json, OwnModel, OwnObservation, Quiet, own_code
-from dissensus.destination import check_folder, write_output
-from dissensus.errors import DissensusError, brief
+from dissensus.destination import Destination
+from dissensus.errors import DissensusError, SettingsError, brief
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
 
 __all__ = ["export"]
 
+SUFFIXES = ("", ".onnx")
 TRIED = 64  # inputs that file and gate are compared on
 TOLERANCE = 0.01  # of a score
 
 
 def export(
     gate: Gate,
-    output: Annotated[Path, typer.Argument(help="The .onnx file to write; a file there is replaced.")],
+    output: Annotated[
+        str,
+        typer.Argument(
+            help="The .onnx file to write; a file there is replaced. Or a pipe, a device, or - for stdout."
+        ),
+    ],
     effort: Annotated[
         EffortName, typer.Option(help="fast or standard; what thorough takes cannot be exported.")
     ] = EffortName.fast,
@@ -38,39 +43,46 @@ def export(
     The file is run by onnxruntime, without this package and without torch. Where onnxruntime is installed
     here, file and gate are compared on some of the gate's own training inputs and on noise.
     """
-    from dissensus.detector import Detector
-    from dissensus.export import OUTPUTS, export_gate, input_of
+    with Destination(output) as place:
+        if json and place.is_stdout:
+            raise SettingsError("--json prints to stdout, where the gate would go too: name a file")
+        if place.is_terminal:
+            raise SettingsError("an ONNX file is no text for a terminal: name a file")
+        if place.file is not None and Path(place.name).suffix.lower() not in SUFFIXES:
+            raise SettingsError(
+                f"{output} is to be an ONNX file: name it {Path(output).with_suffix('.onnx')}"
+            )
+        from dissensus.detector import Detector
+        from dissensus.export import OUTPUTS, exported, input_of
 
-    check_folder(output.absolute().parent)
-    with warnings_as_messages():
-        detector = Detector.load(gate, device="cpu", **own_code(None, model, observation, None))
-    detector.effort = effort.value
-    with TemporaryDirectory() as scratch:
-        made = Path(scratch) / "gate.onnx"
-        export_gate(detector, made)
-        compared, size = _compared(detector, made), made.stat().st_size
-        write_output(output, made.read_bytes())  # what stood there is replaced by what was compared
-    summary = {
-        "gate": str(gate),
-        "output": str(output),
-        "bytes": size,
-        "effort": effort.value,
-        "false_alarm_rate": float(detector.false_alarm_rate),
-        "input": {
-            "name": input_of(detector),
-            "type": str(detector.preprocessor_.blank(1).dtype),
-            "shape": ["inputs", *detector.preprocessor_.shape],
-        },
-        "outputs": list(OUTPUTS),
-        "compared": compared,
-    }
+        with warnings_as_messages():
+            detector = Detector.load(gate, device="cpu", **own_code(None, model, observation, None))
+        detector.effort = effort.value
+        made = exported(detector)
+        compared = _compared(detector, made)
+        place.write(made)
     if json:
-        print_json(summary)
+        print_json(
+            {
+                "gate": str(gate),
+                "output": output,
+                "bytes": len(made),
+                "effort": effort.value,
+                "false_alarm_rate": float(detector.false_alarm_rate),
+                "input": {
+                    "name": input_of(detector),
+                    "type": str(detector.preprocessor_.blank(1).dtype),
+                    "shape": ["inputs", *detector.preprocessor_.shape],
+                },
+                "outputs": list(OUTPUTS),
+                "compared": compared,
+            }
+        )
     elif not quiet:
-        out = results()
+        out = messages() if place.is_stdout else results()
         shape = ", ".join(map(str, ("N", *detector.preprocessor_.shape)))
         kind = "uint8 pixels" if detector.preprocessor_.pictured else "float64 rows"
-        out.print(f"{output}: {size / 1e6:.1f} MB, {kind} ({shape}) in", markup=False)
+        out.print(f"{output}: {len(made) / 1e6:.1f} MB, {kind} ({shape}) in", markup=False, soft_wrap=True)
         if compared is None:
             out.print("not compared with the gate: that takes pip install 'dissensus[onnx]'", markup=False)
         else:
@@ -80,8 +92,8 @@ def export(
             )
 
 
-def _compared(detector: Detector, made: Path) -> dict[str, Any] | None:
-    """How file and gate agree, or an error if they do not; None where there is no onnxruntime."""
+def _compared(detector: Detector, made: bytes) -> dict[str, Any] | None:
+    """How what was made agrees with the gate, or an error if it does not; None without onnxruntime."""
     import numpy as np
 
     from dissensus.export import agreement

@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from dissensus.cli.failures import FOUND_OUTLIERS
+from dissensus.cli.formats import Format, chosen_format
 from dissensus.cli.options import Quiet
-from dissensus.cli.score import Format, summarise
+from dissensus.cli.score import summarise
 from dissensus.destination import STDOUT, Destination
 from dissensus.errors import SettingsError
 
@@ -52,20 +53,15 @@ def merge(
     as they are.
     """
     with Destination(output) as place:
-        if json and place.is_stdout:
-            raise SettingsError("--json prints to stdout, where the rows would go too: name a file with -o")
+        format = chosen_format(place, format, json=json)
         for part in parts:
             if place.file is not None and part.exists() and place.file.exists() and part.samefile(place.file):
                 raise SettingsError(f"{output} is one of the parts: name another file to write to")
         from dissensus.merging import merge_parts, open_parts
-        from dissensus.outputs import format_of
 
-        chosen = format or Format(format_of(Path(place.name)))
-        if chosen is Format.parquet and place.is_terminal:
-            raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         whole = open_parts(parts)
         label = whole[0].label
-        tally, wish = merge_parts(whole, place, chosen.value, fdr=fdr, drift=drift)
+        tally, wish = merge_parts(whole, place, format.value, fdr=fdr, drift=drift)
     about = {
         "parts": len(whole),
         "statistic": label.statistic,

@@ -77,9 +77,9 @@ def report(
     """
     size = parse_size(resize)
     check_not_data(Path(output), data)
-    if Path(output).suffix.lower() not in PAGE_SUFFIXES:
-        raise SettingsError(f"{output} is to be a page: name it {Path(output).with_suffix('.html')}")
     with Destination(output) as page, _beside(page, data) as record_file:
+        if page.file is not None and Path(output).suffix.lower() not in PAGE_SUFFIXES:
+            raise SettingsError(f"{output} is to be a page: name it {Path(output).with_suffix('.html')}")
         if json and page.is_stdout:
             raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
         from dissensus.detector import Detector

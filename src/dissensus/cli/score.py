@@ -8,7 +8,6 @@ import os
 import sys
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +15,7 @@ import typer
 
 from dissensus.cli.console import messages, print_json, warnings_as_messages
 from dissensus.cli.failures import FOUND_OUTLIERS, Interrupted, speaking_of
+from dissensus.cli.formats import Format, chosen_format
 from dissensus.cli.options import (
     Data,
     Device,
@@ -35,24 +35,15 @@ from dissensus.cli.options import (
 from dissensus.cli.progress import Downloads, StageProgress
 from dissensus.cli.sharding import chosen_shard, finished, of_shard
 from dissensus.destination import STDOUT, Destination
-from dissensus.errors import SettingsError
 
 if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.inputs import InputStream
     from dissensus.scoring import Tally, Wish
 
-__all__ = ["Format", "score", "summarise"]
+__all__ = ["score", "summarise"]
 
 STDIN = "-"
-
-
-class Format(StrEnum):
-    """How rows are written."""
-
-    csv = "csv"
-    jsonl = "jsonl"
-    parquet = "parquet"
 
 
 def score(
@@ -149,19 +140,10 @@ def score(
         check_not_data(Path(output), data)
     # With --json alone the rows are wanted nowhere, and are still made: they are what is counted.
     with Destination(output if output is not None else os.devnull if json else STDOUT) as place:
-        if json and place.is_stdout:
-            raise SettingsError("--json prints to stdout, where the rows would go too: name a file with -o")
+        format = chosen_format(place, format, json=json, as_lines=data == STDIN)
         from dissensus.detector import Detector
-        from dissensus.outputs import format_of
         from dissensus.scoring import Wish, score_to_output
 
-        if format is None:
-            to_lines = place.is_stdout and data == STDIN
-            # A pipe or a device may be called anything.
-            named = Path(place.name) if place.file is not None else Path()
-            format = Format.jsonl if to_lines else Format(format_of(named))
-        if format is Format.parquet and place.is_terminal:
-            raise SettingsError("Parquet is no text for a terminal: name a file with --output")
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))
         if effort is not None:

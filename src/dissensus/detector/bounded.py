@@ -27,7 +27,7 @@ from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
-from dissensus.errors import SettingsError
+from dissensus.errors import SettingsError, not_written
 from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
 from dissensus.memory import give_back, in_words, peak_of
@@ -102,12 +102,19 @@ def learn_within_memory(
         )
     with ExitStack() as ended:
         if checkpoint is None:
-            folder = Path(ended.enter_context(tempfile.TemporaryDirectory(prefix="dissensus-")))
+            folder = Path(ended.enter_context(_temporary_folder()))
         else:
             folder = Path(checkpoint) / "inputs"
         stored, encoder = store_inputs(X, folder, resize=plan.resize)
         prepared = _prepared(stored, encoder, plan, stacklevel + 1)
         return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
+
+
+def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
+    try:
+        return tempfile.TemporaryDirectory(prefix="dissensus-")
+    except OSError as error:
+        raise not_written("the temporary folder for decoded inputs", error) from error
 
 
 def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklevel: int) -> StoredRows:

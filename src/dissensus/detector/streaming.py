@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Literal
 from dissensus.detector.inputs import chunk_rows, prepared
 from dissensus.detector.measuring import OnProgress
 from dissensus.errors import DataError, SettingsError
-from dissensus.inputs import InputStream, Prepared
+from dissensus.inputs import InputStream, JsonLines, Prepared
 from dissensus.outputs import Row
 
 if TYPE_CHECKING:
     from dissensus.detector.asking import Asking
 
-__all__ = ["decide_stream", "one_input"]
+__all__ = ["decide_stream", "line_by_line", "one_input"]
 
 WHOLE = 1000  # of a stream, as progress counts it
 
@@ -30,7 +30,8 @@ def decide_stream(
     """Rows for all inputs from number ``start`` on, in order, a chunk at a time.
 
     An input that cannot be scored is an error that names it, or with ``on_error="skip"`` a row that says why.
-    What comes from a pipe cannot be asked about again, so there the inputs before it have their rows first.
+    Of JSON lines those before it have their rows first; of files that are one thing, such as a table, those
+    that were read with it have none.
     """
     if on_error not in ("raise", "skip"):
         raise SettingsError(f"on_error must be 'raise' or 'skip', got {on_error!r}")
@@ -44,7 +45,7 @@ def decide_stream(
         del chunk  # before the next is read
         usable = len(names)
         if found.problems and on_error == "raise":
-            usable = min(found.problems) if stream.live else 0
+            usable = min(found.problems) if line_by_line(stream) else 0
         if usable:
             yield _decided(gate, names, found, _within(on_progress, before, share))[:usable]
         if usable < len(names):
@@ -54,6 +55,11 @@ def decide_stream(
             on_progress("scoring", round(WHOLE * share), WHOLE)
     if empty:
         raise DataError("X holds no inputs: give at least one")
+
+
+def line_by_line(stream: InputStream) -> bool:
+    """Whether each input stands for itself, so that one that is bad costs no other its row."""
+    return isinstance(stream, JsonLines)
 
 
 def one_input(gate: Asking, stream: InputStream, row: int) -> tuple[str | int, Prepared]:

@@ -29,9 +29,12 @@ class Agreement(NamedTuple):
     same_verdicts: int
 
 
-def agreement(gate: Detector, path: str | Path, inputs: NDArray[Any]) -> Agreement:
-    """Compare what the file and the gate say of inputs as they were read; takes the extra ``onnx``."""
-    session, ours = session_of(path), gate.decide(Prepared(inputs))
+def agreement(gate: Detector, file: str | Path | bytes, inputs: NDArray[Any]) -> Agreement:
+    """Compare what the file and the gate say of inputs as they were read; takes the extra ``onnx``.
+
+    Instead of the file's name, what it will hold can be given.
+    """
+    session, ours = session_of(file), gate.decide(Prepared(inputs))
     parts = [
         session.run(None, {input_of(gate): inputs[some]}) for some in slices(slice(0, len(inputs)), CHUNK)
     ]
@@ -41,10 +44,11 @@ def agreement(gate: Detector, path: str | Path, inputs: NDArray[Any]) -> Agreeme
     return Agreement(len(inputs), float(away.max()), int((flagged == ours.flagged).sum()))
 
 
-def session_of(path: str | Path, *, threads: int = 0) -> Any:
+def session_of(file: str | Path | bytes, *, threads: int = 0) -> Any:
     """An onnxruntime session on so many threads; 0: as many as it likes."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    content = file if isinstance(file, bytes) else str(file)
+    return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import warnings
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor, nn
 
-from dissensus.destination import write_output
+from dissensus.destination import Destination
 from dissensus.errors import SettingsError, brief
 from dissensus.export.fusing import Deciding, Fusing, OfMatrix
 from dissensus.export.looking import Looking
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.detector.learnt import Learnt
 
-__all__ = ["OUTPUTS", "ExportedGate", "export_gate", "input_of"]
+__all__ = ["OUTPUTS", "ExportedGate", "export_gate", "exported", "input_of"]
 
 OPSET = 17
 PIXELS, ROWS, OUTPUTS = "pixels", "rows", ("score", "p_value", "flagged")
@@ -105,8 +105,14 @@ def input_of(gate: Detector) -> str:
     return PIXELS if gate.preprocessor_.pictured else ROWS
 
 
-def export_gate(gate: Detector, path: str | Path) -> None:
+def export_gate(gate: Detector, path: str | os.PathLike[str]) -> None:
     """Writes the gate, as it is asked with its present effort, to one ONNX file."""
+    with Destination(path) as output:
+        output.write(exported(gate))
+
+
+def exported(gate: Detector) -> bytes:
+    """Return what such a file holds."""
     module = ExportedGate(gate).eval()
     blank = torch.from_numpy(np.ascontiguousarray(gate.preprocessor_.blank(2)))
     name = input_of(gate)
@@ -128,4 +134,4 @@ def export_gate(gate: Detector, path: str | Path) -> None:
             )
     except torch.onnx.errors.OnnxExporterError as error:
         raise SettingsError(f"this gate's model cannot be exported: {brief(error)}") from error
-    write_output(Path(path), buffer.getvalue())
+    return buffer.getvalue()

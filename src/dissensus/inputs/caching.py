@@ -152,7 +152,10 @@ def _chunks(
 ) -> Stored:
     """Chunks of ``size`` inputs, each a file; those that are there are not made again."""
     place = folder / digest[:16]
-    place.mkdir(parents=True, exist_ok=True)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise not_written(f"the folder for decoded inputs {place}", error) from error
     files = []
     for number, start in enumerate(range(0, total, size)):
         path = place / f"chunk-{number:06d}.npy"

@@ -146,6 +146,8 @@ def _record(line: bytes) -> dict[str, Any]:
         raise DataError(f"the line is longer than {LONGEST_LINE >> 20} MiB")
     try:
         record = json.loads(line)
+    except json.JSONDecodeError as error:  # which counts lines, and here there is one
+        raise DataError(f"the line is no JSON ({error.msg} at character {error.pos + 1})") from error
     except (ValueError, RecursionError) as error:
         raise DataError(f"the line is no JSON ({error})") from error
     if not isinstance(record, dict):
