@@ -143,6 +143,21 @@ def test_it_is_saved_with_the_gate_and_forgotten_by_another_fit(gate, table, tmp
     assert again.confirmed_.joined == 0
 
 
+def test_the_report_and_explanations_say_so(dissensus, gate, table, tmp_path):
+    gate.confirm(table, normal=False)
+    gate.save(tmp_path / "gate")
+    [found, *_] = gate.explain(table)
+    assert found.known == "confirmed as an outlier before"
+    assert "Such an input was looked at, and confirmed as an outlier before." in str(found)
+    page = tmp_path / "page.html"
+    answer = dissensus("report", tmp_path / "gate", table, "-o", page, "--shown", 1)
+    assert answer.code == 0, answer.err
+    record = json.loads(page.with_suffix(".json").read_text())
+    assert {each["notes"][-1] for each in record["flagged_inputs"]} == {"confirmed as an outlier before"}
+    assert record["most_unusual"][0]["known"] == "confirmed as an outlier before"
+    assert "Such an input was looked at" in page.read_text()
+
+
 def test_only_so_many_are_remembered(gate, table, monkeypatch):
     monkeypatch.setattr(confirming, "MOST_REMEMBERED", 40)
     gate.confirm(table, normal=False)

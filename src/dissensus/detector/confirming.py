@@ -95,9 +95,13 @@ class Confirmed:
 
     def known(self, traits: NDArray[np.float32]) -> list[str | None]:
         """Return what was said of each input (n, F), the newest first; None of one that is new."""
+        if not len(self.traits):
+            return [None] * len(traits)
         found: list[str | None] = []
+        telling = int(np.ptp(self.traits, axis=0).argmax())  # one number rules most of them out
         for row in traits:
-            alike = np.flatnonzero((np.abs(self.traits - row) <= self.near).all(axis=1))
+            close = np.flatnonzero(np.abs(self.traits[:, telling] - row[telling]) <= self.near)
+            alike = close[(np.abs(self.traits[close] - row) <= self.near).all(axis=1)]
             told = None if not len(alike) else self.said[alike[-1]]
             words = "an outlier" if told == OUTLIER else "normal"
             found.append(None if told is None else f"confirmed as {words} before")
