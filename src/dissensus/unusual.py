@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dissensus.inputs import SPECTRUM, SURROUNDINGS
 from dissensus.scores import SCORES, score
 
-__all__ = ["MEANINGS", "carried", "decided", "plainly"]
+__all__ = ["MEANINGS", "carried", "decided", "noted", "plainly"]
 
 UNUSUAL = 3.0  # nats: 1 of 20 normal inputs is as far out
 NAMED = 3  # parts of a score that a sentence names
@@ -91,6 +91,16 @@ def decided(p_value: float, *, flagged: bool) -> str:
     """
     often = f"1 in {1 / p_value:,.0f}" if p_value <= 0.1 else f"{p_value:.0%} of"
     return f"{'Flagged' if flagged else 'Not flagged'}: about {often} normal inputs would score as high."
+
+
+def noted(notes: Sequence[str], known: str | None) -> list[str]:
+    """Return what no training input had, and what a person said before of such an input, as sentences.
+
+    >>> noted(["country: Mars, never seen"], "confirmed as an outlier before")[1]
+    'Such an input was looked at, and confirmed as an outlier before.'
+    """
+    said = [f"No training input had this: {note}." for note in notes]
+    return said if known is None else [*said, f"Such an input was looked at, and {known}."]
 
 
 def carried(

@@ -31,7 +31,7 @@ def table(tmp_path):
 def test_alarms_alone_are_remembered_and_do_not_calibrate(gate, table):
     before = gate.calibration_scores_.copy(), gate.score_samples(table)
     done = gate.confirm(table, normal=True)
-    assert done == (0, 60)
+    assert done == (0, 60, 0)
     np.testing.assert_array_equal(gate.calibration_scores_, before[0])
     np.testing.assert_array_equal(gate.score_samples(table), before[1])
     assert gate.known(table) == ["confirmed as normal before"] * 60
@@ -65,8 +65,56 @@ def test_the_same_twice_is_refused(gate, table):
     gate.confirm(table, normal=True, audited=1)
     with pytest.raises(DataError, match="confirmed before"):
         gate.confirm(table, normal=True, audited=1)
-    gate.confirm(table, normal=False)  # somebody has changed her mind
-    assert gate.known(table)[0] == "confirmed as an outlier before"
+
+
+def test_who_calibrates_already_does_not_join_again(gate, table, tmp_path):
+    part = tmp_path / "part.csv"
+    part.write_text("".join(table.read_text().splitlines(keepends=True)[:41]))
+    gate.confirm(part, normal=True, audited=1)
+    scores, count = -gate.score_samples(table), len(gate.calibration_scores_)
+    assert gate.confirm(table, normal=True, audited=1) == (20, 60, 0)
+    np.testing.assert_array_equal(gate.calibration_scores_[count:], scores[40:])
+    assert gate.confirmed_.joined == 60
+
+
+def test_who_turns_out_to_be_an_outlier_calibrates_no_more(gate, table, tmp_path):
+    """Somebody has changed her mind about the first twenty, some of whom joined after others."""
+    lines = table.read_text().splitlines(keepends=True)
+    late, early, both = (tmp_path / f"{name}.csv" for name in ("late", "early", "both"))
+    early.write_text("".join([lines[0], *lines[11:]]))
+    late.write_text("".join(lines[:11]))
+    both.write_text("".join(lines[:21]))
+    before = {name: values.copy() for name, values in gate.calibration_statistics_.items()}
+    gate.confirm(early, normal=True, audited=1)
+    gate.recalibrate(late, keep=True)  # these joined, too, and nobody confirmed them
+    gate.confirm(late, normal=True, audited=1)
+    assert gate.confirm(both, normal=False) == (0, 20, 20)
+    assert gate.known(both) == ["confirmed as an outlier before"] * 20
+    assert gate.confirmed_.joined == 40
+    every = gate.statistics(table)
+    for name, values in gate.calibration_statistics_.items():
+        left = np.concatenate([before[name], every[name][20:], every[name][:10]])
+        np.testing.assert_array_equal(values, left, err_msg=name)
+    gate.save(tmp_path / "gate")
+    again = Detector.load(tmp_path / "gate", device="cpu")
+    assert again.confirm(table, normal=False).left == 40
+    np.testing.assert_array_equal(again.calibration_scores_[-10:], every["fused"][:10])
+
+
+def test_who_turns_out_to_be_normal_may_join(gate, table):
+    gate.confirm(table, normal=False)
+    assert gate.confirm(table, normal=True, audited=1) == (60, 60, 0)
+    assert gate.known(table) == ["confirmed as normal before"] * 60
+
+
+def test_each_effort_forgets_the_outlier(picture_gate):
+    gate = Detector.load(picture_gate, device="cpu")
+    seen = stripes(12, seed=7)
+    gate.confirm(seen, normal=True, audited=1)
+    gate.confirm(seen[:5], normal=False)
+    learnt = gate.learnt_
+    for at in (learnt, *learnt.levels.values()):
+        assert {len(values) for values in at.calibration.values()} == {len(gate.calibration_scores_)}
 
 
 def test_what_is_nearly_the_same_is_known(gate, picture_gate):
@@ -95,6 +143,21 @@ def test_it_is_saved_with_the_gate_and_forgotten_by_another_fit(gate, table, tmp
     assert again.confirmed_.joined == 0
 
 
+def test_the_report_and_explanations_say_so(dissensus, gate, table, tmp_path):
+    gate.confirm(table, normal=False)
+    gate.save(tmp_path / "gate")
+    [found, *_] = gate.explain(table)
+    assert found.known == "confirmed as an outlier before"
+    assert "Such an input was looked at, and confirmed as an outlier before." in str(found)
+    page = tmp_path / "page.html"
+    answer = dissensus("report", tmp_path / "gate", table, "-o", page, "--shown", 1)
+    assert answer.code == 0, answer.err
+    record = json.loads(page.with_suffix(".json").read_text())
+    assert {each["notes"][-1] for each in record["flagged_inputs"]} == {"confirmed as an outlier before"}
+    assert record["most_unusual"][0]["known"] == "confirmed as an outlier before"
+    assert "Such an input was looked at" in page.read_text()
+
+
 def test_only_so_many_are_remembered(gate, table, monkeypatch):
     monkeypatch.setattr(confirming, "MOST_REMEMBERED", 40)
     gate.confirm(table, normal=False)
@@ -120,6 +183,8 @@ def test_on_the_command_line(dissensus, penguin_gate, table, tmp_path):
     again = dissensus("confirm", tmp_path / "b", table, "--normal", "--audited", "1")
     assert again.code == 2
     assert "confirmed before" in again.err
+    changed = dissensus("confirm", tmp_path / "b", table, "--outliers")
+    assert "60 calibration inputs turned out to be outliers and left" in changed.err
     missing = dissensus("confirm", gate, table)
     assert missing.code == 2
     assert "--normal" in missing.err
@@ -135,8 +200,10 @@ def test_on_the_command_line(dissensus, penguin_gate, table, tmp_path):
         lambda _, arrays: arrays.update({"confirmed/traits": arrays["confirmed/traits"][:, :1].copy()}),
         lambda _, arrays: arrays.update({"confirmed/traits": arrays["confirmed/traits"] * np.nan}),
         lambda _, arrays: arrays.update({"confirmed/said": np.full(60, 7, np.uint8)}),
+        lambda _, arrays: arrays.update({"confirmed/places": np.full(60, 10**6, np.int64)}),
+        lambda _, arrays: arrays.update({"confirmed/places": np.zeros(60, np.int64)}),
     ],
-    ids=["no key", "count", "unknown key", "half", "width", "nan", "truth"],
+    ids=["no key", "count", "unknown key", "half", "width", "nan", "truth", "nowhere", "one place"],
 )
 def test_a_forged_memory_is_refused(gate, table, tmp_path, change):
     from benchmarks.checks.fuzzing.gate_copy import sign

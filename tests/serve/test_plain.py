@@ -106,6 +106,18 @@ def test_what_no_training_row_had_is_said(asked):
     assert usual["notes"] == []
 
 
+def test_the_columns_of_a_table_are_explained_as_people_wrote_them(asked):
+    row = {"age": 30, "pet": "<axolotl>"}
+    found = asked.client.post("/explain?gate=table", json={"rows": [row]}).json()
+    columns = {column["column"]: column for column in found["columns"]}
+    assert columns.keys() == {"age", "pet"}
+    assert columns["pet"]["value"] == "<axolotl>, never seen"
+    assert columns["age"]["value"] == "30"
+    for told in (columns["pet"]["expected"], columns["pet"]["nearest"]):
+        assert set(told.replace(" or ", ", ").split(", ")) <= {"cat", "dog"}
+    assert found["disagreement"]["largest"] == found["columns"]
+
+
 @pytest.mark.parametrize(
     ("body", "status", "words"),
     [

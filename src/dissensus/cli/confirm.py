@@ -60,7 +60,8 @@ def confirm(
     """Tell the GATE what you say of DATA, inputs that you have looked at.
 
     They are remembered: when one comes again, the notes of `dissensus score` say so. Its score stays what it
-    is. Normal ones join the calibration inputs if --audited says how inputs were chosen to be looked at.
+    is. Normal ones join the calibration inputs if --audited says how inputs were chosen to be looked at, and
+    leave them again if they are told to be outliers later.
     """
     target = output or gate
     check_output(target)
@@ -83,7 +84,12 @@ def confirm(
             said += (
                 f"; {done.joined} of them joined the calibration, now {facts['calibration_inputs']} inputs"
             )
-        if done.joined:
+        elif done.left:
+            said += (
+                f"; {done.left} calibration inputs turned out to be outliers and left, now "
+                f"{facts['calibration_inputs']} inputs"
+            )
+        if done.joined or done.left:
             said += f"; flags {what_is_flagged(facts)}"
         elif normal and not audited:
             said += (

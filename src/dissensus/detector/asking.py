@@ -219,6 +219,7 @@ class Asking(FittedAttributes):
             for explanation in explain_batch(
                 self.asked_,
                 inputs,
+                known=self.known(inputs),
                 threshold=self.threshold_,
                 reconstructions=reconstructions,
                 neighbours=neighbours,

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dissensus.decisions import allowed_alarms, joining, least_calibration_size, rate_despite_outliers
 from dissensus.defaults import THOROUGH
-from dissensus.detector.confirming import CALIBRATES, NORMAL, OUTLIER, Confirmation, nothing_confirmed
+from dissensus.detector.confirming import NORMAL, OUTLIER, Confirmation, nothing_confirmed
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.parts import rows_for_calibration
 from dissensus.errors import CalibrationWarning, DataError, SettingsError
@@ -21,6 +21,7 @@ from dissensus.seeding import numpy_stream
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
+    from dissensus.detector.learnt import Learnt
 
 __all__ = ["confirm", "together", "warn_if_mute", "warn_if_outliers_rule"]
 
@@ -47,31 +48,52 @@ def confirm(
         raise SettingsError(
             "audited is about normal inputs: outliers never join the calibration, so leave it out"
         )
-    traits = gate._traits(X)
-    known = gate.learnt_.confirmed or nothing_confirmed(gate.preprocessor_, traits)
-    calibration, levels = gate.learnt_.calibration, dict(gate.learnt_.levels)
-    said = np.full(len(traits), NORMAL if normal else OUTLIER, np.uint8)
+    traits, learnt = gate._traits(X), gate.learnt_
+    known = learnt.confirmed or nothing_confirmed(gate.preprocessor_, traits)
+    there = known.calibrating(traits)
+    joins = np.zeros(len(traits), np.bool_)
+    leaving = np.zeros(0, np.int64)
     if normal and audited:
-        if known.have_joined(traits):
+        new = np.array([not places for places in there])
+        if not new.any():
             raise DataError("X was confirmed before, and calibrates: give each input once")
-        learnt = gate.learnt_
-        asked = {name: gate._statistics(X, on_progress, "calibrating", at=name) for name in learnt.levels}
-        found = gate._statistics(X, on_progress, "calibrating", at=THOROUGH)
-        own = asked.get(gate.effort, found)[gate.statistic_]
-        chosen = own > gate.threshold_ if flagged is None else np.asarray(flagged, bool)
-        if chosen.shape != (len(traits),):
-            raise DataError(f"flagged must be one truth value for each of {len(traits)} inputs")
-        random = numpy_stream(gate.seed_, "confirmed", len(gate.calibration_scores_), len(known.traits))
-        joins = joining(chosen, audited, random)
-        # Those that join are a random choice of normal inputs, by whichever effort they were flagged.
-        calibration = together(calibration, {name: values[joins] for name, values in found.items()})
-        for name, values in asked.items():
-            more = {statistic: each[joins] for statistic, each in values.items()}
-            levels[name] = replace(levels[name], calibration=together(levels[name].calibration, more))
-        said[joins] = CALIBRATES
-    known = known.with_more(traits, said)
-    gate.learnt_ = replace(gate.learnt_, calibration=calibration, levels=levels, confirmed=known)
-    return Confirmation(int((said == CALIBRATES).sum()), len(traits))
+        joins, learnt = _joined(gate, X, new, audited, flagged, on_progress)
+    elif not normal and any(there):
+        leaving = np.unique(np.concatenate([*map(np.asarray, filter(None, there))]))
+        learnt = learnt.with_calibration(
+            lambda _, old: {name: np.delete(values, leaving) for name, values in old.items()}
+        )
+    said, before = NORMAL if normal else OUTLIER, len(gate.calibration_scores_)
+    known = known.without(leaving).with_more(traits, said, joins, before - len(leaving))
+    gate.learnt_ = replace(learnt, confirmed=known)
+    return Confirmation(int(joins.sum()), len(traits), len(leaving))
+
+
+def _joined(
+    gate: Detector,
+    X: Any,
+    new: NDArray[np.bool_],
+    audited: float,
+    flagged: ArrayLike | None,
+    on_progress: OnProgress | None,
+) -> tuple[NDArray[np.bool_], Learnt]:
+    """Which of the normal inputs join the calibration, and what is learnt with them."""
+    found = {
+        name: gate._statistics(X, on_progress, "calibrating", at=name)
+        for name in (*gate.learnt_.levels, THOROUGH)
+    }
+    own = found.get(gate.effort, found[THOROUGH])[gate.statistic_]
+    chosen = own > gate.threshold_ if flagged is None else np.asarray(flagged, bool)
+    if chosen.shape != new.shape:
+        raise DataError(f"flagged must be one truth value for each of {len(new)} inputs")
+    remembered = 0 if gate.confirmed_ is None else len(gate.confirmed_.said)
+    random = numpy_stream(gate.seed_, "confirmed", len(gate.calibration_scores_), remembered)
+    # Those that join are a random choice of normal inputs, by whichever effort they were flagged.
+    joins = joining(chosen, audited, random) & new
+    learnt = gate.learnt_.with_calibration(
+        lambda at, old: together(old, {name: values[joins] for name, values in found[at].items()})
+    )
+    return joins, learnt
 
 
 def warn_if_mute(gate: Detector, *, stacklevel: int = 3) -> None:

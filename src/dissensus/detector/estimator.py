@@ -15,7 +15,7 @@ from sklearn.base import BaseEstimator, OutlierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from dissensus.defaults import EFFORT, STATISTIC, THOROUGH
+from dissensus.defaults import EFFORT, STATISTIC
 from dissensus.detector.apart import Chains, run_chains
 from dissensus.detector.asking import Asking
 from dissensus.detector.bounded import learn_within_memory
@@ -240,19 +240,15 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         """
         check_is_fitted(self)
 
-        def calibrated(old: Mapping[str, NDArray[np.float64]], at: str) -> Mapping[str, NDArray[np.float64]]:
+        def calibrated(at: str, old: Mapping[str, NDArray[np.float64]]) -> Mapping[str, NDArray[np.float64]]:
             found = self._statistics(X, logged(on_progress), stage="calibrating", at=at)
             return together(old, found) if keep else found
 
-        levels = {
-            name: replace(level, calibration=calibrated(level.calibration, name))
-            for name, level in self.learnt_.levels.items()
-        }
-        calibration = calibrated(self.learnt_.calibration, THOROUGH)
+        learnt = self.learnt_.with_calibration(calibrated)
         known = self.learnt_.confirmed
         if known is not None and not keep:
             known = known.with_new_calibration()
-        self.learnt_ = replace(self.learnt_, calibration=calibration, levels=levels, confirmed=known)
+        self.learnt_ = replace(learnt, confirmed=known)
         warn_if_mute(self)
         return self
 
@@ -275,7 +271,8 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         each flagged one joins with this probability, so that who joins does not depend on the score
         (:mod:`dissensus.decisions.feedback`). 1 says that everything was looked at, 0 that only alarms were:
         then none joins. ``flagged`` (N,) says which were, if it was not this detector as it is now that
-        flagged them.
+        flagged them. An input that calibrates already does not join again, and one that turns out to be an
+        outlier leaves the calibration: both are known by their values, to the last bit.
         """
         return confirm(self, X, normal=normal, audited=audited, flagged=flagged, on_progress=on_progress)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,12 +41,16 @@ def explain_batch(
     learnt: Learnt,
     batch: Prepared,
     *,
+    known: Sequence[str | None],
     threshold: float,
     reconstructions: int,
     neighbours: int,
     device: torch.device,
 ) -> list[Explanation]:
-    """One explanation for each of the inputs that were read before; of embedded ones, for their vectors."""
+    """One explanation for each of the inputs that were read before; of embedded ones, for their vectors.
+
+    ``known`` has what a person said of each before.
+    """
     inputs, preprocessor = batch.array, learnt.preprocessor
     seen_by_model = preprocessor.transform(inputs)
     shown, data = preprocessor.shown(inputs, seen_by_model), to_tensor(seen_by_model)
@@ -74,6 +79,7 @@ def explain_batch(
             preprocessor.pictured,
             notes := tuple(batch.notes.get(n, ())),
             preprocessor.cells(shown[n], maps[n], pictures[n], nearest[n][0], notes),
+            known[n],
         )
         for n in range(len(inputs))
     ]

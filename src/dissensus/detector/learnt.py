@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.defaults import THOROUGH
 from dissensus.detector.confirming import Confirmed
 from dissensus.detector.effort import WHOLE, Effort, check_effort
 from dissensus.detector.sampling import Sampler
@@ -90,6 +91,16 @@ class Learnt(Drawn):
         check_effort(effort)
         level = self.levels.get(effort)
         return self if level is None else replace(self, **vars(level), levels={})
+
+    def with_calibration(
+        self, change: Callable[[str, Mapping[str, NDArray[np.float64]]], Mapping[str, NDArray[np.float64]]]
+    ) -> Learnt:
+        """The same with what ``change`` makes of each effort's calibration, given its name."""
+        levels = {
+            name: replace(level, calibration=change(name, level.calibration))
+            for name, level in self.levels.items()
+        }
+        return replace(self, calibration=change(THOROUGH, self.calibration), levels=levels)
 
     @property
     def calibration_scores(self) -> NDArray[np.float64]:

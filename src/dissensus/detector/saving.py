@@ -163,7 +163,9 @@ def restored(
         noise_floor=float(config["noise_floor"]),
         left_out=LeftOut(**config[LEFT_OUT]) if LEFT_OUT in config else None,
         codes=LatentCodes.restore(arrays, getattr(model, "latent_size", 0)),
-        confirmed=restored_confirmed(config.get(CONFIRMED), arrays, preprocessor),
+        confirmed=restored_confirmed(
+            config.get(CONFIRMED), arrays, preprocessor, len(calibration[score.name])
+        ),
     )
     if LEVELS in config:
         levels = restored_levels(config[LEVELS], arrays, learnt, detector.statistic)

@@ -103,6 +103,8 @@ class Explanation:
     """What no training input had, in words, such as "country: Mars, never seen"."""
     cells: tuple[Cell, ...] = ()
     """Of a table's row, its columns as they are in the table, that with the largest disagreement first."""
+    known: str | None = None
+    """What a person said before of it, or of one that can hardly be told from it."""
 
     def __str__(self) -> str:
         return in_words(self)
@@ -126,6 +128,7 @@ class Explanation:
             "p_value": self.decision.p_value,
             "flagged": self.decision.flagged,
             "notes": list(self.notes),
+            "known": self.known,
             "statistics": {
                 name: {"value": _number(value), "percentile": _number(percentile)}
                 for name, (value, percentile) in self.statistics.items()

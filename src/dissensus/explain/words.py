@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dissensus.unusual import carried, decided
+from dissensus.unusual import carried, decided, noted
 
 if TYPE_CHECKING:
     from dissensus.explain.explanation import Explanation
@@ -20,7 +20,7 @@ def in_words(e: Explanation) -> str:
     score, p_value, flagged = e.decision
     lines = [
         decided(p_value, flagged=flagged),
-        *(f"No training input had this: {note}." for note in e.notes),
+        *noted(e.notes, e.known),
         *carried(e.surprises, percentiles, flagged=flagged),
     ]
     if e.cells:

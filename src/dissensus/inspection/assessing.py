@@ -63,7 +63,7 @@ def assess(
         if names:
             decisions = gate.decide(inputs)
             columns.append((*decisions, monitor.update(decisions.score)))
-            flags += _flagged(decisions, scored, names, inputs)
+            flags += _flagged(gate, decisions, scored, names, inputs)
             if gate.preprocessor_.table_columns:
                 sample.add(inputs.array)
             for extremes in (unusual, typical):
@@ -97,16 +97,19 @@ def assess(
     )
 
 
-def _flagged(decisions: Decisions, start: int, names: list[Any], inputs: Prepared) -> list[Flagged]:
+def _flagged(
+    gate: Detector, decisions: Decisions, start: int, names: list[Any], inputs: Prepared
+) -> list[Flagged]:
+    places = np.flatnonzero(decisions.flagged)
     return [
         Flagged(
             names[place],
             start + place,
             float(decisions.score[place]),
             float(decisions.p_value[place]),
-            tuple(inputs.notes.get(place, ())),
+            (*inputs.notes.get(place, ()), *filter(None, [known])),
         )
-        for place in np.flatnonzero(decisions.flagged).tolist()
+        for place, known in zip(places.tolist(), gate.known(Prepared(inputs.array[places])), strict=True)
     ]
 
 

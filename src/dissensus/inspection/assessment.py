@@ -44,7 +44,7 @@ class Flagged(NamedTuple):
     score: float
     p_value: float
     notes: tuple[str, ...]
-    """What no training input had."""
+    """What no training input had, and what a person said of it before."""
 
 
 @dataclass(frozen=True)

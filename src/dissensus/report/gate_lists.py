@@ -36,7 +36,7 @@ class Listing(NamedTuple):
 
     pages: list[Page]
     noted: bool
-    """Whether any has something that no training input had."""
+    """Whether there is something to note of any."""
     more: int
     """How many the page leaves to the record."""
     record: str | None

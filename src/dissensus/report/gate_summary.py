@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dissensus.unusual import MEANINGS, carried, decided
+from dissensus.unusual import MEANINGS, carried, decided, noted
 
 if TYPE_CHECKING:
     from dissensus.explain import Standing
@@ -38,7 +38,7 @@ def case_sentences(case: Case) -> list[str]:
     percentiles = {name: standing.percentile for name, standing in e.statistics.items()}
     return [
         decided(p_value, flagged=flagged),
-        *(f"No training input had this: {note}." for note in e.notes),
+        *noted(e.notes, e.known),
         *(carried(e.surprises, percentiles, flagged=flagged) or _remark(e.statistics)),
     ]
 

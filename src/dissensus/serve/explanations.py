@@ -31,9 +31,9 @@ def explained(served: Served, found: Explanation) -> dict[str, Any]:
             for name, standing in summary["statistics"].items()
         },
         "surprises": summary["surprises"],
-        "notes": summary["notes"],
+        "notes": [*summary["notes"], *filter(None, [found.known])],
     }
-    return answer | (_pictured(found, summary) if found.pictured else _tabled(found))
+    return answer | (_pictured(found, summary) if found.pictured else _in_columns(found))
 
 
 def _pictured(found: Explanation, summary: dict[str, Any]) -> dict[str, Any]:
@@ -50,21 +50,8 @@ def _pictured(found: Explanation, summary: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tabled(found: Explanation) -> dict[str, Any]:
-    whole = float(found.disagreement.sum())
-    columns = []
-    for place in found.ranking.tolist():
-        nats = float(found.disagreement[place])
-        columns.append(
-            {
-                "column": place if found.columns is None else found.columns[place],
-                "value": float(found.input[place]),
-                "nats": nats if math.isfinite(nats) else None,
-                "share": nats / whole if 0 < whole < math.inf else 0.0,
-                "expected": [float(seen) for seen in found.reconstructions[:, place]],
-                "nearest": [float(near) for near in found.neighbours[:, place]],
-            }
-        )
+def _in_columns(found: Explanation) -> dict[str, Any]:
+    columns = _cells(found) if found.cells else _numbers(found)
     return {
         "input_png": None,
         "disagreement": {"png": None, "largest": columns[:10]},
@@ -72,3 +59,28 @@ def _tabled(found: Explanation) -> dict[str, Any]:
         "nearest": [],
         "columns": columns,
     }
+
+
+def _cells(found: Explanation) -> list[dict[str, Any]]:
+    """A table's own columns, as people wrote them."""
+    whole = sum(cell.nats for cell in found.cells)
+    return [cell._asdict() | _matter(cell.nats, whole) for cell in found.cells]
+
+
+def _numbers(found: Explanation) -> list[dict[str, Any]]:
+    whole = float(found.disagreement.sum())
+    return [
+        {
+            "column": place if found.columns is None else found.columns[place],
+            "value": float(found.input[place]),
+            **_matter(float(found.disagreement[place]), whole),
+            "expected": [float(seen) for seen in found.reconstructions[:, place]],
+            "nearest": [float(near) for near in found.neighbours[:, place]],
+        }
+        for place in found.ranking.tolist()
+    ]
+
+
+def _matter(nats: float, whole: float) -> dict[str, Any]:
+    share = nats / whole if 0 < whole < math.inf else 0.0
+    return {"nats": nats if math.isfinite(nats) else None, "share": share}

@@ -103,7 +103,10 @@ class Result(BaseModel):
     flagged: bool | None
     verdict: str | None
     error: str | None
-    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
+    notes: list[str] = Field(
+        description="What no training input had, such as a category never seen, and what a person said of "
+        "such an input before."
+    )
 
 
 class Scored(BaseModel):
@@ -147,9 +150,15 @@ class Explained(BaseModel):
     surprises: dict[str, float] = Field(
         description="Of a score that is made of parts: how unusual each is by itself, −log p in nats."
     )
-    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
+    notes: list[str] = Field(
+        description="What no training input had, such as a category never seen, and what a person said of "
+        "such an input before."
+    )
     nearest: list[str]
-    columns: list[dict[str, Any]] | None
+    columns: list[dict[str, Any]] | None = Field(
+        description="Of a row, its columns, that which matters most first. Of a table value, expected and "
+        "nearest are texts as a person would write them."
+    )
 
 
 class Answered(BaseModel):

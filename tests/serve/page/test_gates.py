@@ -81,7 +81,10 @@ def test_rows_of_a_table_with_texts(visit, table_gate, tmp_path):
     expect(seen.card("Row 1").locator(".meaning")).not_to_contain_text("never")
     columns = seen.card("Row 1").locator(".columns tbody th")
     expect(columns.first).to_be_visible()
-    assert "age" in columns.all_inner_texts()
+    assert sorted(columns.all_inner_texts()) == ["age", "pet"]
+    seen.card("Row 3").scroll_into_view_if_needed()
+    pets = seen.card("Row 3").locator(".columns tbody tr").filter(has_text="pet")
+    expect(pets).to_contain_text("a unicorn, never seen")
     page.get_by_role("button", name="Remove all").click()
     page.get_by_label("age").fill("41.5")
     page.get_by_label("pet").fill("cat")

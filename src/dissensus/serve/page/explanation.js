@@ -32,8 +32,8 @@ function largestColumns(answer) {
       "tr",
       {},
       element("th", { scope: "row" }, typeof column === "number" ? `column ${column + 1}` : column),
-      element("td", {}, number(value)),
-      element("td", {}, expected?.length ? `${number(Math.min(...expected))} to ${number(Math.max(...expected))}` : "–"),
+      element("td", {}, cell(value)),
+      element("td", {}, span(expected)),
       element("td", { className: "bar-cell" }, bar(share)),
       element("td", {}, percent(share)),
     ),
@@ -45,6 +45,14 @@ function largestColumns(answer) {
     element("figcaption", {}, "What is unusual: each column’s share"),
     tableOf(["Column", "Value", "Draws expect", "", "Share"], lines),
   );
+}
+
+/** A table's cells come as texts; a row's numbers as numbers. */
+const cell = (value) => (typeof value === "string" ? value : number(value));
+
+function span(expected) {
+  if (typeof expected === "string") return expected;
+  return expected?.length ? `${number(Math.min(...expected))} to ${number(Math.max(...expected))}` : "–";
 }
 
 function statisticsTable(statistics, surprises) {
