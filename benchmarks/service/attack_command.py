@@ -29,7 +29,7 @@ def attacks(
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attack, `none` or `all` together; repeat.")
     ] = None,
-    seconds: Annotated[float, typer.Option(min=1, max=60, help="Of each attack.")] = 20.0,
+    seconds: Annotated[float, typer.Option(min=1, max=60, help="Of each attack.")] = 12.0,
     scale: Annotated[float, typer.Option(min=0.001, max=1, help="Of the clients and bytes.")] = 1.0,
     before: Annotated[
         Path | None,
@@ -76,6 +76,7 @@ def _piece(name: str, gate: Path | None, plan: Plan, before: Path | None) -> Pie
 
     settings = {
         **asdict(plan),
+        "service": "this one" if before is None else _commit_of(before),
         "attacks": list(ATTACKS) if name == ALL else [] if name == NONE else [name],
         "gate": "with the defaults, on the embedded sample",
         "hardware": hardware(torch.device("cpu")),
@@ -85,6 +86,21 @@ def _piece(name: str, gate: Path | None, plan: Plan, before: Path | None) -> Pie
         return _measured(gate, settings["attacks"], plan, ROOT / "src" if before is None else before, say)
 
     return Piece(AFTER if before is None else BEFORE, name, settings, measure)
+
+
+def _commit_of(folder: Path) -> str:
+    """The commit of an earlier version: where it lies on this machine is nobody's affair."""
+    import subprocess
+
+    from dissensus.errors import SettingsError
+
+    command = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise SettingsError(
+            f"{folder} is in no checkout of git: name the src folder of one (git worktree add)"
+        )
+    return found.stdout.strip()
 
 
 def _measured(

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from benchmarks.records import Records
 from benchmarks.service.attack_command import AFTER, ALL, BEFORE, NONE
 from benchmarks.service.attacks import ATTACKS
-from benchmarks.service.defence import GOALS, missed
+from benchmarks.service.defence import goals, missed
 
 __all__ = ["attack_table"]
 
 _SHOWN = {
     "p50_seconds": ("one picture: median", 2),
     "p99_seconds": ("99%", 2),
+    "times_alone": ("median × alone", 1),
     "liveness_seconds": ("liveness, slowest", 2),
     "memory_mib": ("MiB", 0),
     "log_mib": ("MiB of log", 1),
     "stop_seconds": ("SIGTERM", 0),
+    "failed_probes": ("probes not 200", 0),
     "requests": ("requests", 0),
     "refused": ("4xx", 0),
     "failures": ("5xx or none", 0),
@@ -37,19 +40,27 @@ def attack_table(folder: Path) -> str:
     lines = [" | ".join(("", *head, "")).strip(), "|" + "---|" * len(head)]
     for name, title in titles.items():
         if name in before or name in after:
-            rows = before.get(name), after.get(name)
-            cells = [_cell(*rows, column, digits) for column, (_, digits) in _SHOWN.items()]
+            cells = [
+                _cell([name], before.get(name), after.get(name), column, digits)
+                for column, (_, digits) in _SHOWN.items()
+            ]
             lines.append("| " + " | ".join((title, *cells)) + " |")
     return "\n".join(lines)
 
 
-def _cell(before: dict[str, Any] | None, after: dict[str, Any] | None, column: str, digits: int) -> str:
+def _cell(
+    names: Sequence[str],
+    before: Mapping[str, Any] | None,
+    after: Mapping[str, Any] | None,
+    column: str,
+    digits: int,
+) -> str:
     texts = [_number(row, column, digits) for row in (before, after) if row is not None]
-    if after is not None and column in missed(after):
-        texts[-1] = f"**{texts[-1]}** (goal {GOALS[column]:g})"
+    if after is not None and column in missed(names, after):
+        texts[-1] = f"**{texts[-1]}** (goal {goals(names)[column]:g})"
     return " → ".join(texts)
 
 
-def _number(row: dict[str, Any], column: str, digits: int) -> str:
-    value = row[column]
+def _number(row: Mapping[str, Any], column: str, digits: int) -> str:
+    value = row.get(column)
     return "–" if value is None else f"{value:.{digits}f}"

@@ -31,17 +31,20 @@ class ServerProcess:
 
     def memory(self) -> float:
         """Resident memory in MiB."""
-        return _resident(self._process.pid)
+        return _memory(self._process.pid, "VmRSS")
 
-    def memory_of_all(self) -> float:
-        """The same with all processes that it has started."""
+    def peak_memory_of_all(self) -> float:
+        """The most MiB that it has had so far, with the most of each process that it has started.
+
+        Of those that have ended nothing is known any more.
+        """
         own = self._process.pid
         children = [
             int(child)
             for tasks in (MEMORY / str(own) / "task").glob("*/children")
             for child in tasks.read_text("utf-8").split()
         ]
-        return sum(_resident(process) for process in (own, *children))
+        return sum(_memory(process, "VmHWM") for process in (own, *children))
 
     def terminate(self) -> None:
         """Asks it to end, as systemd and containers do."""
@@ -89,13 +92,13 @@ def server_process(
             process.stdout.close()
 
 
-def _resident(process: int) -> float:
-    """MiB of a process; 0 if it has ended."""
+def _memory(process: int, field: str) -> float:
+    """MiB of a process, as a field of its status tells; 0 if it has ended."""
     try:
         status = (MEMORY / str(process) / "status").read_text("utf-8")
     except OSError:
         return 0.0
-    found = (line for line in status.splitlines() if line.startswith("VmRSS"))
+    found = (line for line in status.splitlines() if line.startswith(field))
     return next((int(line.split()[1]) / 1024 for line in found), 0.0)
 
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from benchmarks.service.attacks.batches import large_batches
 from benchmarks.service.attacks.bodies import near_boundaries, stalled_uploads, tiny_chunks
 from benchmarks.service.attacks.connections import never_reading, silent
-from benchmarks.service.attacks.pictures import large_pictures
+from benchmarks.service.attacks.pictures import large_pictures, many_scans
 from benchmarks.service.attacks.target import Target
 
 __all__ = ["ATTACKS", "Attack", "Target"]
@@ -33,5 +33,8 @@ ATTACKS: Mapping[str, Attack] = {
     "near-boundaries": Attack("forms of 32 MiB that are almost boundaries throughout", near_boundaries),
     "tiny-chunks": Attack("bodies in chunks of one byte, on four connections", tiny_chunks),
     "large-pictures": Attack("eight pictures of 5000×5000 pixels at once, of 1 KB each", large_pictures),
+    "many-scans": Attack(
+        "four clients with JPEGs of 5000×5000 pixels in up to 6,000 scans, of 300 KB", many_scans
+    ),
     "large-batches": Attack("two clients whose requests have 256 pictures each", large_batches),
 }

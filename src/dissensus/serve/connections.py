@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["BoundedConnection", "Places"]
+__all__ = ["HEAD_SECONDS", "READ_BYTES", "BoundedConnection", "Placed", "Places"]
 
 HEAD_SECONDS = 15.0  # from its first byte to its last
 WRITE_SECONDS = 10.0  # without a byte that the client has read
@@ -20,6 +20,12 @@ NO_HTTP = (
 ).encode()
 
 
+class Placed(Protocol):
+    """A connection that takes a place."""
+
+    transport: Any
+
+
 class Places:
     """Room for ``most`` connections: a newcomer takes the place of the one that idles longest.
 
@@ -28,15 +34,33 @@ class Places:
 
     def __init__(self, most: int) -> None:
         self.most = most
-        self.idle: dict[BoundedConnection, float] = {}
+        self.taken: set[Placed] = set()
+        self.idle: dict[Placed, float] = {}
         """Since when the server has been waiting for their clients; those that wait longest are first."""
 
-    def make_room(self) -> None:
-        """Closes the connection that idles longest; the newcomer's, if all others are at work."""
-        oldest = next(iter(self.idle))
-        oldest.connections.discard(oldest)
-        oldest.transport.abort()
-        del self.idle[oldest]
+    def take(self, connection: Placed, now: float) -> None:
+        """A newcomer, who has said nothing yet."""
+        self.taken.add(connection)
+        self.idles(connection, now)
+        if len(self.taken) > self.most:
+            oldest = next(iter(self.idle))  # the newcomer itself, if all others are at work
+            self.leave(oldest)
+            oldest.transport.abort()
+
+    def leave(self, connection: Placed) -> None:
+        """Its place is free."""
+        self.taken.discard(connection)
+        self.idle.pop(connection, None)
+
+    def idles(self, connection: Placed, now: float) -> None:
+        """From now on the server waits for its client."""
+        if connection in self.taken:
+            self.idle.pop(connection, None)  # to the end
+            self.idle[connection] = now
+
+    def works(self, connection: Placed) -> None:
+        """From now on its client waits for the server."""
+        self.idle.pop(connection, None)
 
 
 # Why not settings of uvicorn: `limit_concurrency` refuses honest requests while connections that say nothing
@@ -54,6 +78,8 @@ class BoundedConnection(HttpToolsProtocol):
     def __init__(self, *, places: Places, **uvicorn: Any) -> None:
         super().__init__(**uvicorn)
         self._places = places
+        self.greeting: Placed | None = None
+        """What has this connection's place until its client has greeted, where there is TLS."""
         self._in_head = self._last = False
         self._head = self._unread = 0  # bytes of its fields, and since the last of them
         self._reading: asyncio.TimerHandle | None = None
@@ -64,13 +90,16 @@ class BoundedConnection(HttpToolsProtocol):
         super().connection_made(transport)
         if hasattr(transport, "max_size"):  # of asyncio's own transports
             transport.max_size = READ_BYTES
+        if hasattr(transport, "set_read_buffer_limits"):  # of TLS: what came in and cannot be taken on yet
+            transport.set_read_buffer_limits(READ_BYTES)
+        if self.greeting is not None:
+            self._places.leave(self.greeting)
+        self._places.take(self, self.loop.time())
         self._wait_for_head()
-        if len(self.connections) > self._places.most:
-            self._places.make_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client is gone."""
-        self._places.idle.pop(self, None)
+        self._places.leave(self)
         self._stop_reading_clock()
         self._stop_writing_clock()
         super().connection_lost(exc)
@@ -114,7 +143,7 @@ class BoundedConnection(HttpToolsProtocol):
     def on_message_complete(self) -> None:
         """The request is complete."""
         super().on_message_complete()
-        self._places.idle.pop(self, None)
+        self._places.works(self)
 
     def on_response_complete(self) -> None:
         """An answer was handed to the system."""
@@ -134,7 +163,7 @@ class BoundedConnection(HttpToolsProtocol):
         super().resume_writing()
         self._stop_writing_clock()
         if self._at_work:
-            self._places.idle.pop(self, None)
+            self._places.works(self)
 
     def send_400_response(self, msg: str = "") -> None:  # noqa: ARG002 the same is said of all
         """Refuses what is no HTTP, or what follows a request that has not been answered."""
@@ -161,8 +190,7 @@ class BoundedConnection(HttpToolsProtocol):
             raise ValueError("the head is too large")
 
     def _idles(self) -> None:
-        self._places.idle.pop(self, None)  # to the end
-        self._places.idle[self] = self.loop.time()
+        self._places.idles(self, self.loop.time())
 
     def _wait_for_head(self) -> None:
         self._idles()

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from python_multipart.exceptions import FormParserError
-from python_multipart.multipart import MultipartParser, parse_options_header
+from python_multipart.multipart import parse_options_header
 
 from dissensus.serve.refusals import Refusal, clear
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from python_multipart.multipart import MultipartCallbacks
-
 __all__ = ["Upload", "parse_files"]
 
 LONGEST_NAME = 200
-STEP = 1 << 16  # bytes that are taken apart at once, which takes 15 ms where all are nearly boundaries
+LONGEST_HEAD = 1 << 13  # bytes in front of a part's content
+LONGEST_BOUNDARY = 70  # as RFC 2046 (5.1.1) has it
+LONGEST_PADDING = 64  # spaces behind one
+STEP = 1 << 20  # bytes that are searched at once, which takes 3 ms whatever they are
 SPARE_PARTS = 8  # fields beside the files, which are ignored
 
 
@@ -29,6 +30,8 @@ class Upload(NamedTuple):
     content: bytes
 
 
+# Why not the parser of python-multipart: it looks at every beginning of a boundary in Python, so that a body
+# of 32 MiB that is little else costs four seconds of the interpreter, for which all wait. Here it is a tenth.
 def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[Upload]]:
     """Yield the files of the form's field ``files`` that were found so far, in their order; in the end all.
 
@@ -39,76 +42,66 @@ def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[U
     boundary = options.get(b"boundary", b"")
     if not boundary:
         raise Refusal(400, "the Content-Type multipart/form-data names no boundary")
-    form = _Form(most)
-    try:
-        parser = MultipartParser(boundary, form.callbacks())
-        for start in range(0, len(body), STEP):
-            parser.write(body[start : start + STEP])
-            yield form.files
-        parser.finalize()
-    except (FormParserError, ValueError) as error:
-        raise Refusal(400, "the body is no form in multipart/form-data, or it is cut off") from error
-    if not form.complete:
+    if len(boundary) > LONGEST_BOUNDARY:
+        raise _no_form()
+    files: list[Upload] = []
+    parts, start = 0, -1
+    for delimiter in _delimiters(body, boundary):
+        yield files
+        if delimiter is None:
+            continue
+        if start >= 0:
+            parts += 1
+            name, begin = _head(body, start, delimiter.start())
+            if parts > most + SPARE_PARTS or (name is not None and len(files) == most):
+                raise Refusal(413, f"at most {most} files are taken at once: send fewer")
+            if name is not None:
+                files.append(Upload(name or f"file {len(files)}", body[begin : delimiter.start()]))
+        if delimiter["last"]:
+            break
+        start = delimiter.end()
+    else:
         raise Refusal(400, "the form is cut off: its last boundary is missing")
-    if not form.files:
+    if not files:
         raise Refusal(422, "the form has no file in its field 'files'")
-    yield form.files
+    yield files
 
 
-class _Form:
-    """Collects the parts of a form."""
+def _delimiters(body: bytes, boundary: bytes) -> Iterator[re.Match[bytes] | None]:
+    """What stands before, between and behind the parts; None after every so many bytes without such."""
+    delimiter = b"--" + re.escape(boundary) + rb"(?:(?P<last>--)|[ \t]{0,%d}\r\n)" % LONGEST_PADDING
+    longest = 6 + len(boundary) + LONGEST_PADDING
+    found = re.match(rb"(?:\r\n)?" + delimiter, body)
+    if found is None:
+        raise _no_form()
+    yield found
+    pattern, start = re.compile(rb"\r\n" + delimiter), found.end()
+    while start < len(body):
+        found = pattern.search(body, start, start + STEP + longest)
+        yield found
+        start = start + STEP if found is None else found.end()
 
-    def __init__(self, most: int) -> None:
-        self.files: list[Upload] = []
-        self.complete = False
-        self._most = most
-        self._parts = 0
-        self._header, self._value, self._disposition = b"", b"", b""
-        self._content = bytearray()
 
-    def callbacks(self) -> MultipartCallbacks:
-        return {
-            "on_part_begin": self._begin,
-            "on_header_field": self._on_field,
-            "on_header_value": self._on_value,
-            "on_header_end": self._on_header,
-            "on_part_data": self._on_data,
-            "on_part_end": self._end,
-            "on_end": self._on_end,
-        }
+def _head(body: bytes, start: int, end: int) -> tuple[str | None, int]:
+    """The file's name if the part is one, and where its content begins."""
+    stop = body.find(b"\r\n\r\n", start, min(end, start + LONGEST_HEAD) + 4)
+    if stop < 0 or stop + 4 > end:
+        raise _no_form()
+    disposition = b""
+    for line in body[start:stop].split(b"\r\n"):
+        field, colon, value = line.partition(b":")
+        if not colon or not field.strip():
+            raise _no_form()
+        if field.strip().lower() == b"content-disposition":
+            disposition = value
+    _, options = parse_options_header(disposition.decode("latin-1"))
+    if options.get(b"name") != b"files":
+        return None, 0
+    return file_name(options.get(b"filename", b"")), stop + 4
 
-    def _begin(self) -> None:
-        self._parts += 1
-        if self._parts > self._most + SPARE_PARTS:
-            raise Refusal(413, f"at most {self._most} files are taken at once: send fewer")
-        self._disposition = b""
-        self._content = bytearray()
 
-    def _on_field(self, data: bytes, start: int, end: int) -> None:
-        self._header += data[start:end]
-
-    def _on_value(self, data: bytes, start: int, end: int) -> None:
-        self._value += data[start:end]
-
-    def _on_header(self) -> None:
-        if self._header.lower() == b"content-disposition":
-            self._disposition = self._value
-        self._header, self._value = b"", b""
-
-    def _on_data(self, data: bytes, start: int, end: int) -> None:
-        self._content += data[start:end]
-
-    def _end(self) -> None:
-        _, options = parse_options_header(self._disposition.decode("latin-1"))
-        if options.get(b"name") != b"files":
-            return
-        if len(self.files) == self._most:
-            raise Refusal(413, f"at most {self._most} files are taken at once: send fewer")
-        name = file_name(options.get(b"filename", b"")) or f"file {len(self.files)}"
-        self.files.append(Upload(name, bytes(self._content)))
-
-    def _on_end(self) -> None:
-        self.complete = True
+def _no_form() -> Refusal:
+    return Refusal(400, "the body is no form in multipart/form-data, or it is cut off")
 
 
 def file_name(raw: bytes) -> str:

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 __all__ = ["log", "set_up_logs"]
 
 _logger = logging.getLogger("dissensus.serve")
-_QUIET = ("uvicorn.access", "uvicorn.asgi", "python_multipart.multipart")
+_QUIET = ("uvicorn.access", "uvicorn.asgi")
 _OTHERS = ("uvicorn", "asyncio", "py.warnings")
 OFTEN, SPAN = 10, 60.0  # times in as many seconds that others may say the same thing
 

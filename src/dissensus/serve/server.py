@@ -17,7 +17,8 @@ import uvicorn
 
 from dissensus.errors import SettingsError
 from dissensus.serve.app import make_app
-from dissensus.serve.connections import HEAD_SECONDS, BoundedConnection, Places
+from dissensus.serve.connections import BoundedConnection, Places
+from dissensus.serve.greeting import Greeting
 from dissensus.serve.logs import log, set_up_logs
 
 if TYPE_CHECKING:
@@ -71,16 +72,12 @@ class Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begins to listen."""
         if self.config.is_ssl:
-            # Of connections that never greet each other nothing is heard here, so that they cannot give way;
-            # asyncio waits a minute for them, and uvicorn has no setting for that.
             loop = asyncio.get_running_loop()
-            loop.create_server = partial(  # type: ignore[method-assign]
-                loop.create_server, ssl_handshake_timeout=HEAD_SECONDS, ssl_shutdown_timeout=LINGER
-            )
+            loop.create_server = partial(self._listen, loop.create_server)  # type: ignore[method-assign]
         await super().startup(sockets=sockets)
         for listening in sockets or ():
             listening.listen(BACKLOG)  # for which uvicorn has but one number
-        self._service.connections = self.server_state.connections
+        self._service.connections = self._places.taken
         self._service.most_connections = self._places.most
         self._on_start()
 
@@ -106,10 +103,16 @@ class Server(uvicorn.Server):
             if loop.time() > began + LAST_WAIT:
                 self._leave_those_who_idle(loop.time() - LAST_WAIT)
             await asyncio.sleep(0.02)
-        for connection in list(self.server_state.connections):
+        for connection in list(self._places.taken):
             connection.transport.abort()
         await super().shutdown(sockets=sockets)
         log("stopped")
+
+    async def _listen(
+        self, create: Callable[..., Any], make: Callable[[], BoundedConnection], *, ssl: Any, **options: Any
+    ) -> Any:
+        """As the event loop does, but that connections are counted before they greet each other."""
+        return await create(lambda: Greeting(make(), ssl, self._places), **options)
 
     def _leave_those_who_idle(self, before: float) -> None:
         """Closes connections whose clients have neither sent nor read what they should since ``before``."""

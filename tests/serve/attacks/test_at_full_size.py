@@ -19,4 +19,4 @@ def test_goals_are_kept(folder, pictures, names):
     assert row["requests"] > 0
     assert row["refused"] == 0
     assert row["exit_code"] == 0
-    assert missed(row) == [], row
+    assert missed(names, row) == [], row

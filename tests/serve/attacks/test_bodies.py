@@ -1,8 +1,15 @@
 """Uploads that stall, and bodies that nobody will read."""
 
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from http.client import HTTPResponse
 
+import httpx
+import pytest
+
+from dissensus.serve.forms import parse_files
 from dissensus.serve.keys import new_key
 
 LONG = 600.0  # seconds that only a hang takes
@@ -54,3 +61,49 @@ def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, conn
         assert refused.read()
         connection.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert answer_on(connection).status == 200
+
+
+NEAR = b"\r\n--edge-"
+COLLIDING = b"\r\n--edge\r"
+
+
+@pytest.mark.parametrize("almost", [NEAR, COLLIDING, b"\r\n--edge" + b" " * 65, b"\r", b"\r\n\r\n"])
+def test_what_looks_like_a_boundary_is_looked_at_by_no_line_of_python(almost):
+    """Counted, not timed: lines of Python that run while a form of nothing else is taken apart."""
+    head = b'--edge\r\nContent-Disposition: form-data; name="files"; filename="a"\r\n\r\n'
+    content = almost * ((1 << 20) // len(almost))
+    lines = 0
+
+    def count(*_):
+        nonlocal lines
+        lines += 1
+        return count
+
+    before = sys.gettrace()
+    sys.settrace(count)
+    try:
+        *_, files = parse_files(
+            head + content + b"\r\n--edge--\r\n", "multipart/form-data; boundary=edge", most=1
+        )
+    finally:
+        sys.settrace(before)
+    assert files == [("a", content)]
+    assert lines < 20_000  # of a hundred thousand that look like one
+
+
+def test_a_form_is_taken_apart_beside_the_event_loop(serving, folder, monkeypatch, as_png, pictures):
+    """While a part of it is being looked for, the service answers others."""
+    reached, go = threading.Event(), threading.Event()
+
+    def parse(*arguments, **options):
+        reached.set()
+        assert go.wait(LONG)
+        yield from parse_files(*arguments, **options)
+
+    monkeypatch.setattr("dissensus.serve.plain.parse_files", parse)
+    with serving(folder / "pictures") as found, ThreadPoolExecutor(1) as other:
+        answer = other.submit(found.score, [as_png(pictures[0])])
+        assert reached.wait(LONG)
+        assert httpx.get(f"{found.url}/v2/health/live", timeout=LONG).status_code == 200
+        go.set()
+        assert answer.result(LONG).status_code == 200
