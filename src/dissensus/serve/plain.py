@@ -105,7 +105,7 @@ def plain_routes(service: Service) -> APIRouter:
             decisions = None
             service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
-                deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
+                deciding = served.batcher.decide(inputs, timeout=deadline.left, effort=effort)
                 decisions = await while_connected(request, deciding)
         found = results(served, names, problems, notes, decisions)
         if decisions is None:
