@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dissensus.detector.asking import Decisions
-from dissensus.serve import batching
+from dissensus.serve import batching, rates
 from dissensus.serve.batching import Batcher
 from dissensus.serve.refusals import Overloaded, Refusal
 from dissensus.serve.workers import Workers
@@ -64,7 +64,7 @@ def run(scenario, *, workers=1, **settings):
 def by_no_clock(monkeypatch):
     """Refusals for want of room are not held back for long, and a slow machine makes no batch smaller."""
     monkeypatch.setattr(batching, "PAUSE", 0.01)
-    monkeypatch.setattr(batching, "BATCH_SECONDS", LONG)  # batches are as large as they may be
+    monkeypatch.setattr(rates, "BATCH_SECONDS", LONG)  # batches are as large as they may be
 
 
 def test_requests_share_a_call_and_get_their_own_answers():
@@ -114,10 +114,63 @@ def test_bytes_and_fractions_never_meet_in_one_batch():
 
     run(scenario, scorer=scorer)
     assert [(batch.dtype.name, len(batch)) for batch in scorer.batches] == [
-        ("uint8", 1),
+        ("uint8", 3),
         ("float32", 1),
-        ("uint8", 2),
     ]
+
+
+def test_requests_of_one_effort_share_a_call_and_those_of_several_do_not():
+    own, fast = Scorer(), Scorer()
+
+    async def scenario(batcher):
+        asked = [
+            batcher.decide(rows(n), timeout=LONG, effort=effort)
+            for n, effort in enumerate(4 * [None, "fast"])
+        ]
+        await asyncio.gather(*asked)
+        await batcher.decide(rows(9), timeout=LONG, effort="no other way")
+
+    run(scenario, scorer=own, others={"fast": fast}, max_delay=0.05)
+    assert [batch[:, 0].tolist() for batch in fast.batches] == [[1, 3, 5, 7]]
+    assert [batch[:, 0].tolist() for batch in own.batches] == [[0, 2, 4, 6], [9]]
+
+
+def test_all_efforts_share_one_queue_and_its_numbers():
+    own, fast = Scorer(held_from=0), Scorer()
+    noted = []
+
+    async def scenario(batcher):
+        first = asyncio.create_task(batcher.decide(rows(0), timeout=LONG))
+        await until(lambda: own.batches)
+        waiting = [
+            asyncio.create_task(batcher.decide(rows(*range(5)), timeout=LONG, effort=effort))
+            for effort in (None, "fast")
+        ]
+        await asyncio.sleep(0)
+        assert batcher.waiting == 10
+        for effort in (None, "fast"):
+            with pytest.raises(Overloaded, match="10 inputs wait"):
+                await batcher.decide(rows(1), timeout=LONG, effort=effort)
+        own.go.set()
+        await asyncio.gather(first, *waiting)
+        return batcher.stats.to_json()
+
+    on_batch = lambda decisions, _, effort: noted.append((effort, len(decisions.score)))  # noqa: E731
+    stats = run(scenario, scorer=own, others={"fast": fast}, capacity=10, on_batch=on_batch)
+    assert sorted(noted, key=str) == [("fast", 5), (None, 1), (None, 5)]
+    assert (stats["inference_count"], stats["execution_count"]) == (11, 3)
+    assert stats["inference_stats"]["success"]["count"] == 3
+
+
+def test_each_effort_is_judged_by_its_own_speed():
+    """What is scored ten times as fast gets larger batches, and is not refused for another's slowness."""
+    speed = rates.Rates(10.0)
+    speed.measure("fast", 8, 0.08)
+    assert speed.seconds({None: 20, "fast": 20}) == pytest.approx(2.2)
+    assert speed.seconds({"not yet measured": 20}) == 2.0
+    speed.measure("fast", 1, 1.0)  # a lone input says little
+    speed.measure("fast", 8, 0.04)
+    assert speed.seconds({"fast": 120}) == pytest.approx(1.0)
 
 
 def test_a_full_queue_refuses_and_says_when_to_come_back():
@@ -301,7 +354,7 @@ def test_a_queue_full_of_large_requests_has_room_for_a_small_one():
 
 
 def test_a_batch_is_no_larger_than_what_is_scored_in_a_short_time(monkeypatch):
-    monkeypatch.setattr(batching, "BATCH_SECONDS", 1.0)
+    monkeypatch.setattr(rates, "BATCH_SECONDS", 1.0)
     scorer = Scorer()
 
     async def scenario(batcher):
@@ -330,6 +383,28 @@ def test_while_small_requests_come_one_worker_is_kept_for_them(monkeypatch):
 
     run(scenario, scorer=scorer, workers=2)
     assert [len(batch) for batch in scorer.batches[:3]] == [1, 8, 1]
+
+
+def test_the_worker_is_kept_whatever_the_efforts_of_large_requests(monkeypatch):
+    monkeypatch.setattr(batching, "RECENT", LONG)
+    own, fast = Scorer(held_from=1), Scorer(held_from=0)
+
+    async def scenario(batcher):
+        await batcher.decide(rows(0), timeout=LONG)
+        large = [
+            asyncio.create_task(batcher.decide(rows(*range(16)), timeout=LONG, effort=effort))
+            for effort in (None, "fast")
+        ]
+        await until(lambda: len(own.batches) + len(fast.batches) == 2)
+        for _ in range(10):
+            await asyncio.sleep(0.001)
+        assert len(own.batches) + len(fast.batches) == 2  # the other worker is free
+        small = asyncio.create_task(batcher.decide(rows(7), timeout=LONG))
+        await until(lambda: len(own.batches) + len(fast.batches) == 3)
+        own.go.set(), fast.go.set()
+        await asyncio.gather(small, *large)
+
+    run(scenario, scorer=own, others={"fast": fast}, workers=2)
 
 
 def test_without_small_requests_large_ones_have_all_workers(monkeypatch):

@@ -302,6 +302,23 @@ def test_a_key_has_a_quota_of_inputs_a_minute(serving, folder, tmp_path):
         assert ask(many, 50).status_code == 200
 
 
+def test_a_key_without_quota_left_has_no_picture_decoded(serving, folder, tmp_path, as_png, pictures):
+    file = tmp_path / "keys"
+    key = new_key(file, "few", quota=3)
+    shown = [as_png(picture) for picture in pictures[:4]]
+    with serving(folder / "pictures", keys=file) as found:
+        found.service.quotas._clock = lambda: 0.0  # nothing is added meanwhile
+        found.client.headers["X-API-Key"] = key
+        assert found.score(shown).status_code == 413
+        assert found.score([shown[0], b"no picture"]).status_code == 200  # what cannot be read counts, too
+        assert found.score(shown[:2]).status_code == 429
+        told = found.client.get("/metrics").text
+        assert found.client.post("/explain", files={"files": ("a.png", shown[0])}).status_code == 200
+        assert found.client.post("/explain", files={"files": ("a.png", shown[0])}).status_code == 429
+    assert 'dissensus_pictures_total{outcome="read"} 1.0' in told
+    assert 'dissensus_pictures_total{outcome="unusable"} 1.0' in told
+
+
 def test_quotas_fill_up_again(tmp_path):
     new_key(tmp_path / "keys", "a", quota=60)
     seconds = [0.0]

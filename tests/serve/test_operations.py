@@ -81,6 +81,23 @@ def test_metrics_count_what_happened(serving, folder, pictures, as_png, library,
     assert "4711" not in text
 
 
+def test_every_effort_counts_and_drift_is_told_by_the_own_one(serving, folder, pictures, as_png, library):
+    gate = library["pictures"]
+    other = next(each.name for each in gate.efforts_ if each.name != gate.effort)
+    with serving(folder / "pictures") as found:
+        assert found.score([as_png(picture) for picture in pictures[:3]], effort=other).status_code == 200
+        assert (
+            found.score([as_png(picture) for picture in pictures[:2]], effort=gate.effort).status_code == 200
+        )
+        (stats,) = found.client.get("/v2/models/pictures/stats").json()["model_stats"]
+        values = samples(found.client.get("/metrics").text)
+        traffic = found.client.get("/traffic").json()
+    assert stats["inference_count"] == 5
+    assert stats["inference_stats"]["success"]["count"] == 2
+    assert values["dissensus_batch_inputs_sum", (("gate", "pictures"),)] == 5
+    assert traffic["window"] == 2
+
+
 def test_two_services_do_not_share_their_numbers():
     one, other = Metrics(), Metrics()
     one.observe_batch("a", decided([0.0, np.inf]), 0.1)

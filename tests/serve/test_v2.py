@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 
 import numpy as np
 import pytest
@@ -40,7 +41,10 @@ def test_health_and_metadata(triton):
     metadata = triton.get_model_metadata("pictures")
     assert metadata["inputs"] == [{"name": "images", "datatype": "UINT8", "shape": [-1, 8, 8, 1]}]
     assert [output["datatype"] for output in metadata["outputs"]] == ["FP64", "FP64", "BOOL"]
-    assert triton.get_model_metadata("table", "1")["inputs"][0]["name"] == "rows"
+    assert triton.get_model_metadata("table", "1")["inputs"] == [
+        {"name": "age", "datatype": "FP64", "shape": [-1]},
+        {"name": "pet", "datatype": "BYTES", "shape": [-1]},
+    ]
     assert not triton.is_model_ready("nobody")
 
 
@@ -66,6 +70,65 @@ def test_rows_of_both_precisions(triton, library, numbers, kind):
     result = triton.infer("rows", [tensor("rows", given, kind, True)], model_version="1")
     decisions = library["rows"].decide(given.astype(np.float64))
     np.testing.assert_allclose(result.as_numpy("score"), decisions.score, rtol=1e-6)
+
+
+AGES, PETS = [41.5, 20.0, math.nan, 60.0], ["cat", "dog", "cat", "Übertier"]
+
+
+@pytest.mark.parametrize("binary", [True, False])
+@pytest.mark.parametrize("shape", [(4,), (4, 1)])
+def test_a_table_is_asked_by_the_names_of_its_columns(triton, asked, binary, shape):
+    ages = np.array([str(age) for age in AGES], object) if not binary else np.array(AGES)
+    sent = [
+        tensor("pet", np.array(PETS, object).reshape(shape), "BYTES", binary),
+        tensor("age", ages.reshape(shape), "FP64" if binary else "BYTES", binary),
+        tensor("of no meaning", np.zeros(2), "FP64", binary),
+    ]
+    result = triton.infer("table", sent)
+    rows = [{"age": "" if age != age else age, "pet": pet} for age, pet in zip(AGES, PETS, strict=True)]
+    wanted = asked.client.post("/score?gate=table", json={"rows": rows}).json()["results"]
+    for name in ("score", "p_value"):
+        np.testing.assert_allclose(result.as_numpy(name), [one[name] for one in wanted], rtol=1e-6)
+
+
+def column(name, *values, kind="BYTES", **changes):
+    return {"name": name, "shape": [len(values)], "datatype": kind, "data": list(values), **changes}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "status", "words"),
+    [
+        ([column("pet", "cat")], 422, "a tensor for each column: 'age' is missing"),
+        ([column("hat", "top")], 422, "'age', 'pet' are missing"),
+        (
+            [column("pet", "cat"), column("age", 1.0, 2.0, kind="FP64")],
+            422,
+            "'pet' has shape [1] and [2] was",
+        ),
+        ([column("pet", "cat"), column("age", "old")], 422, "row 0 cannot be scored: "),
+        ([column("pet", *65 * ["cat"]), column("age", *65 * ["3"])], 413, "64"),
+        ([column("pet"), column("age")], 422, "1 to 64"),
+        ([column("pet", "cat", shape=[1, 1, 1]), column("age", "3")], 422, "'pet' has shape [1, 1, 1]"),
+    ],
+)
+def test_columns_that_make_no_table(asked, inputs, status, words):
+    answer = asked.client.post("/v2/models/table/infer", json={"inputs": inputs})
+    assert (answer.status_code, words in answer.json()["error"]) == (status, True), answer.text
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [b"", b"\3\0\0", b"\4\0\0\0cat", b"\2\0\0\0cat", b"\3\0\0\0c\xe4t", b"\xff\xff\xff\xffcat"],
+    ids=["nothing", "half a length", "cut off", "left over", "not UTF-8", "a long one"],
+)
+def test_bytes_that_are_no_texts(asked, raw):
+    pet = {"name": "pet", "shape": [1], "datatype": "BYTES", "parameters": {"binary_data_size": len(raw)}}
+    head = json.dumps({"inputs": [column("age", "3"), pet]}).encode()
+    length = {"Inference-Header-Content-Length": str(len(head))}
+    answer = asked.client.post("/v2/models/table/infer", content=head + raw, headers=length)
+    assert (answer.status_code, "as many texts in UTF-8" in answer.json()["error"]) == (400, True), (
+        answer.text
+    )
 
 
 def test_some_outputs_in_the_order_they_were_asked_for(asked, numbers):
@@ -104,7 +167,11 @@ def row(**changes):
         ({"inputs": [row(shape=[0, 3], data=[])]}, 422, "1 to 64"),
         ({"inputs": [row(shape=[10**9, 10**9])]}, 400, "takes"),
         ({"inputs": [row(shape=[True, 3])]}, 400, "'inputs[0].shape[0]' must be a whole number"),
-        ({"inputs": [row(datatype="BYTES")]}, 400, "BYTES, which holds no numbers"),
+        ({"inputs": [row(datatype="BYTES")]}, 400, "BYTES"),
+        ({"inputs": [row(datatype="BYTES", data=["1", "2", "3"])]}, 422, "numbers"),
+        ({"inputs": [row(datatype="BYTES", shape=[2**20 + 1, 1])]}, 400, "at most 1048576 values"),
+        ({"inputs": [row(datatype="BYTES", shape=[0, 2**31], data=[])]}, 400, "more values"),
+        ({"inputs": [row(shape=[0, 2**28, 2**28, 2**28], data=[])]}, 400, "more values"),
         ({"inputs": [row(datatype="STRING")]}, 400, "'inputs[0].datatype' must be"),
         ({"inputs": [row(shape=[0, 2**63])]}, 400, "must be at most"),
         ({"inputs": [row(shape=[0, 2**31])]}, 400, "more values than a request can hold"),

@@ -5,13 +5,16 @@ from __future__ import annotations
 import asyncio
 import math
 import time
-from collections.abc import Callable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector.asking import Decisions
+from dissensus.serve.rates import Rates
 from dissensus.serve.refusals import Overloaded, Refusal, TooLate
 from dissensus.serve.stats import Stats
 from dissensus.serve.turns import Piece, Turns
@@ -20,15 +23,13 @@ from dissensus.serve.workers import Workers
 __all__ = ["GRAIN", "PAUSE", "Batcher"]
 
 GRAIN = 8  # inputs: fewer are not worth dividing between two workers
-# Seconds that a batch should take at most: whoever comes next waits for it. Where scoring is so slow that few
-# inputs take as long, more than these would hardly be scored faster.
-BATCH_SECONDS = 0.1
-FEWEST = 4
 RECENT = 1.0  # seconds since the last small request in which one worker is kept for the next
 LONGEST_WAIT = 60  # seconds that a client is told to wait
 # Seconds that a refusal for want of room takes. It tells to wait a second or more anyway, and clients that
 # ask again at once would take the interpreter from those who were accepted.
 PAUSE = 1.0
+
+Decide: TypeAlias = Callable[[NDArray[Any]], Decisions]
 
 
 class Batcher:
@@ -40,30 +41,33 @@ class Batcher:
     single input does not wait for hundreds of another client. What an input gets does not depend on its
     company; the detector sees to that.
 
-    ``capacity`` inputs of small requests may wait, and as many of large ones. ``rate`` is a first guess at
-    the inputs a second of one worker, by which late answers are foreseen. ``on_batch`` is called with the
-    decisions of each batch and the seconds they took.
+    ``others`` are further ways to decide, by the name of an effort. No batch mixes them, and all of them
+    share the queue, its bounds, the kept worker and the statistics. ``capacity`` inputs of small requests
+    may wait, and as many of large ones. ``rate`` is a first guess at the inputs a second of one worker, by
+    which late answers are foreseen. ``on_batch`` is called with the decisions of each batch, the seconds
+    they took and the effort, None for ``decide``.
     """
 
     def __init__(
         self,
-        decide: Callable[[NDArray[Any]], Decisions],
+        decide: Decide,
         workers: Workers,
         *,
+        others: Mapping[str, Decide] = MappingProxyType({}),
         max_batch: int,
         max_delay: float,
         capacity: int,
         rate: float = 0.0,
-        on_batch: Callable[[Decisions, float], None] = lambda *_: None,
+        on_batch: Callable[[Decisions, float, str | None], None] = lambda *_: None,
     ) -> None:
         self.max_batch, self.max_delay, self.capacity = max_batch, max_delay, capacity
         self.stats = Stats()
-        self._decide, self._workers, self._on_batch = decide, workers, on_batch
+        self._decide, self._others, self._workers, self._on_batch = decide, others, workers, on_batch
         self._queue = Turns()
         self._some, self._enough = asyncio.Event(), asyncio.Event()
         self._running: set[asyncio.Task[None]] = set()
-        self._rate = rate  # inputs a second and worker, lately; 0 where nobody knows yet
-        self._started = 0  # inputs that are being scored
+        self._rates = Rates(rate)
+        self._started: Counter[str | None] = Counter()  # inputs that are being scored
         self._large_started = 0  # batches of large requests among them
         self._small_came = -math.inf
         self._dispatcher = asyncio.create_task(self._dispatch())
@@ -73,17 +77,22 @@ class Batcher:
         """Inputs in the queue."""
         return self._queue.count
 
-    async def decide(self, inputs: NDArray[Any], *, timeout: float) -> Decisions:
-        """The decisions about the inputs, in their order; a full queue or a late answer is a refusal."""
+    async def decide(self, inputs: NDArray[Any], *, timeout: float, effort: str | None = None) -> Decisions:
+        """The decisions about the inputs, in their order; a full queue or a late answer is a refusal.
+
+        An effort that is none of ``others`` is that of ``decide``: there is no other way to ask.
+        """
+        effort = effort if effort in self._others else None
         try:
-            self._admit(len(inputs), timeout)
+            self._admit(len(inputs), timeout, effort)
         except Overloaded:
             await asyncio.sleep(PAUSE)
             raise
         loop = asyncio.get_running_loop()
-        size, began = self._batch_size(), time.monotonic()
+        size, began = self._rates.batch_size(effort, self.max_batch), time.monotonic()
         pieces = [
-            Piece(inputs[start : start + size], loop.create_future()) for start in range(0, len(inputs), size)
+            Piece(inputs[start : start + size], loop.create_future(), effort)
+            for start in range(0, len(inputs), size)
         ]
         if len(pieces) == 1:
             self._small_came = began
@@ -103,8 +112,7 @@ class Batcher:
 
     def seconds_to_empty(self) -> int:
         """How long the queue should take, as a client is told."""
-        rate = self._rate * self._workers.count
-        return min(LONGEST_WAIT, max(1, math.ceil((self.waiting + self._started) / rate))) if rate else 1
+        return min(LONGEST_WAIT, max(1, math.ceil(self._seconds(self._queue.by_effort + self._started))))
 
     @property
     def alive(self) -> bool:
@@ -118,23 +126,21 @@ class Batcher:
         self._dispatcher.cancel()
         await asyncio.gather(self._dispatcher, return_exceptions=True)
 
-    def _batch_size(self) -> int:
-        """Inputs that one worker scores in about :data:`BATCH_SECONDS`."""
-        if not self._rate:
-            return self.max_batch
-        return min(self.max_batch, max(FEWEST, math.ceil(self._rate * BATCH_SECONDS)))
+    def _seconds(self, counts: Mapping[str | None, int]) -> float:
+        """What scoring so many inputs takes all workers; 0 where nobody knows yet."""
+        return self._rates.seconds(counts) / self._workers.count
 
-    def _admit(self, count: int, timeout: float) -> None:
+    def _admit(self, count: int, timeout: float, effort: str | None) -> None:
         if count > self.capacity:
             raise Refusal(413, f"{count} inputs are more than the queue holds ({self.capacity}): send fewer")
-        rate, large = self._rate * self._workers.count, count > self._batch_size()
-        waiting = self._queue.counts[large]
-        if waiting + count > self.capacity:
-            raise Overloaded(f"the queue is full ({waiting} inputs wait)", self.seconds_to_empty())
+        waiting = self._queue.of_kind(large=count > self._rates.batch_size(effort, self.max_batch))
+        if waiting.total() + count > self.capacity:
+            raise Overloaded(f"the queue is full ({waiting.total()} inputs wait)", self.seconds_to_empty())
+        own = self._seconds({effort: count})
         # Large and small requests take turns: in front of each, no more wait of the others than of its kind.
-        ahead = min(self.waiting, 2 * waiting + count)
+        ahead = min(self._seconds(self._queue.by_effort), 2 * self._seconds(waiting) + own)
         # Accepted and answered too late is work for nothing: better to say so at once.
-        if rate and self.waiting and (self._started + ahead + count) / rate > timeout:
+        if self.waiting and self._seconds(self._started) + ahead + own > timeout:
             raise Overloaded(
                 f"{self.waiting} inputs wait, too many for an answer in time", self.seconds_to_empty()
             )
@@ -145,9 +151,11 @@ class Batcher:
         return self._large_started < max(1, self._workers.count - kept)
 
     def _count(self) -> None:
-        waiting = self._queue.counts
-        _set(self._some, waiting[False] > 0 or (waiting[True] > 0 and self._large_may_start()))
-        _set(self._enough, self.waiting >= self._batch_size())
+        small, large = (self._queue.of_kind(large=kind).total() for kind in (False, True))
+        _set(self._some, small > 0 or (large > 0 and self._large_may_start()))
+        waiting = self._queue.by_effort.items()
+        whole = (count >= self._rates.batch_size(effort, self.max_batch) for effort, count in waiting)
+        _set(self._enough, any(whole))
 
     def _forget(self, pieces: list[Piece]) -> None:
         """Drops what nobody waits for any more, unless it is being scored already."""
@@ -187,21 +195,24 @@ class Batcher:
     def _take(self) -> list[Piece]:
         """The next batch: what waits, divided between this worker and those that are free."""
         part = math.ceil(self.waiting / (1 + self._workers.free))
-        most = min(self._batch_size(), max(GRAIN, part))
-        batch = self._queue.take(most, large_too=self._large_may_start())
+        most = min(self.max_batch, max(GRAIN, part))
+        batch = self._queue.take(
+            lambda effort: self._rates.batch_size(effort, most), large_too=self._large_may_start()
+        )
         self._large_started += bool(batch) and batch[0].large
         now = time.monotonic()
         for piece in batch:
-            self._started += len(piece.inputs)
+            self._started[piece.effort] += len(piece.inputs)
             self.stats.queue.add(now - piece.arrived)
         self._count()
         return batch
 
     async def _score(self, batch: list[Piece]) -> None:
-        began = time.monotonic()
+        began, effort = time.monotonic(), batch[0].effort
+        decide = self._decide if effort is None else self._others[effort]
         try:
             decisions = await self._workers.score(
-                lambda: self._decide(np.concatenate([piece.inputs for piece in batch]))
+                lambda: decide(np.concatenate([piece.inputs for piece in batch]))
             )
         except Exception as error:  # each of those who wait must hear of it
             for piece in batch:
@@ -210,11 +221,11 @@ class Batcher:
                     piece.answer.exception()  # seen: nobody may be waiting any more
             return
         finally:
-            self._started -= sum(len(piece.inputs) for piece in batch)
+            self._started[effort] -= sum(len(piece.inputs) for piece in batch)
             self._large_started -= batch[0].large
             self._count()
         seconds = time.monotonic() - began
-        self._measure(len(decisions.score), seconds)
+        self._rates.measure(effort, len(decisions.score), seconds)
         self.stats.scored(len(decisions.score), seconds)
         start = 0
         for piece in batch:
@@ -223,14 +234,7 @@ class Batcher:
                 score, p_value, flagged = decisions
                 piece.answer.set_result(Decisions(score[start:end], p_value[start:end], flagged[start:end]))
             start = end
-        self._on_batch(decisions, seconds)
-
-    def _measure(self, count: int, seconds: float) -> None:
-        rate = count / max(seconds, 1e-6)
-        if not self._rate:
-            self._rate = rate
-        elif count >= FEWEST or rate > self._rate:  # a lone input is slow for its size, and says little
-            self._rate = 0.8 * self._rate + 0.2 * rate
+        self._on_batch(decisions, seconds, effort)
 
 
 def _set(event: asyncio.Event, wanted: bool) -> None:

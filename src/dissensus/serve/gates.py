@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
+
+from numpy.typing import NDArray
 
 from dissensus.detector import Detector
 from dissensus.detector.asking import Decisions
@@ -198,37 +201,35 @@ class Gates:
         assert self._workers is not None
         traffic = Traffic(loaded.gate.drift_monitor(confidence=self._settings.drift_confidence))
 
-        def on_batch(decisions: Decisions, seconds: float) -> None:
+        def on_batch(decisions: Decisions, seconds: float, effort: str | None) -> None:
             self._metrics.observe_batch(loaded.name, decisions, seconds)
-            if traffic.add(decisions):
+            # Drift is told by the scores of one effort: what is asked with another is counted alone.
+            if effort is None and traffic.add(decisions):
                 self._metrics.drift_alarms.labels(loaded.name).inc()
                 self._on_alarm(loaded.name, traffic)
 
-        def on_other(decisions: Decisions, seconds: float) -> None:
-            """Drift is told by the scores of one effort: what is asked with another is counted alone."""
-            self._metrics.observe_batch(loaded.name, decisions, seconds)
-
-        batcher = self._batcher(loaded.gate, loaded.rate, on_batch)
-        others = [each.name for each in loaded.gate.efforts_ if each.name != loaded.gate.effort]
-        efforts = {name: self._batcher(at_effort(loaded.gate, name), 0.0, on_other) for name in others}
+        batcher = self._batcher(loaded, on_batch)
         older = self._served.get(loaded.name)
-        self._served[loaded.name] = Served(loaded, batcher, traffic, efforts)
+        self._served[loaded.name] = Served(loaded, batcher, traffic)
         self._metrics.expect_gate(loaded.name)
         self._metrics.gate_loads.labels(loaded.name).inc()
         log("gate loaded", gate=loaded.name, version=loaded.facts["version"], replaced=older is not None)
         if older is not None:
             self._leave(older)
 
-    def _batcher(self, gate: Detector, rate: float, on_batch: Callable[[Decisions, float], None]) -> Batcher:
-        """A queue for a gate that scores so many inputs a second; 0: nobody knows yet."""
+    def _batcher(self, loaded: Loaded, on_batch: Callable[[Decisions, float, str | None], None]) -> Batcher:
+        """The queue of a gate, for all efforts that it can be asked with."""
         assert self._workers is not None
+        gate = loaded.gate
+        others = [each.name for each in gate.efforts_ if each.name != gate.effort]
         return Batcher(
-            lambda inputs: gate.decide(Prepared(inputs)),  # they were checked when they came
+            _deciding(gate),
             self._workers,
+            others={name: _deciding(at_effort(gate, name)) for name in others},
             max_batch=self._settings.max_batch,
             max_delay=self._settings.max_delay_ms / 1000,
             capacity=self._settings.queue,
-            rate=rate / self._workers.count,
+            rate=loaded.rate / self._workers.count,
             on_batch=on_batch,
         )
 
@@ -270,6 +271,10 @@ class Gates:
     def _note_recovery(self, name: str) -> None:
         self._failed.pop(name, None)
         self.problems.pop(name, None)
+
+
+def _deciding(gate: Detector) -> Callable[[NDArray[Any]], Decisions]:
+    return lambda inputs: gate.decide(Prepared(inputs))  # they were checked when they came
 
 
 def _plain(name: str) -> str:

@@ -103,9 +103,8 @@ def plain_routes(service: Service) -> APIRouter:
                 reading = _inputs(service, served, request, body, convert)
                 names, inputs, problems, notes = await deadline.keep(reading)
             decisions = None
-            service.quotas.take(request.scope.get("client_name"), len(inputs))
             if len(inputs):
-                deciding = served.asked(effort).decide(inputs, timeout=deadline.left)
+                deciding = served.batcher.decide(inputs, timeout=deadline.left, effort=effort)
                 decisions = await while_connected(request, deciding)
         found = results(served, names, problems, notes, decisions)
         if decisions is None:
@@ -131,7 +130,6 @@ def plain_routes(service: Service) -> APIRouter:
                 raise Refusal(422, f"one input is explained at a time, not {len(names)}")
             if problems:
                 raise Refusal(422, f"the input cannot be scored: {problems[0]}")
-            service.quotas.take(request.scope.get("client_name"), 1)
             explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
             return JsonAnswer(await while_connected(request, explaining))
 
@@ -158,7 +156,7 @@ async def _inputs(
         if served.kind != "images":
             raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
         uploads = (await service.workers.in_turns(parse_files(body, content_type, most=most)))[-1]
-        request.scope.update(gate_name=served.name, inputs=len(uploads))
+        _count(service, served, request, len(uploads))
         reader = PictureReader(
             served.shape,
             resize=served.gate.resize,
@@ -173,9 +171,15 @@ async def _inputs(
             len(body), lambda: read_rows(served, parse_object(body), most=most)
         )
         count = len(rows.numbers) + len(rows.problems)
-        request.scope.update(gate_name=served.name, inputs=count)
+        _count(service, served, request, count)
         return list(range(count)), rows.numbers, rows.problems, rows.notes
     raise Refusal(415, "the Content-Type must be multipart/form-data for files or application/json for rows")
+
+
+def _count(service: Service, served: Served, request: Request, inputs: int) -> None:
+    """Tells the log and the key's quota, before pictures are decoded: that is most of the work."""
+    request.scope.update(gate_name=served.name, inputs=inputs)
+    service.quotas.take(request.scope.get("client_name"), inputs)
 
 
 async def _explain(service: Service, served: Served, inputs: Prepared) -> dict[str, Any]:

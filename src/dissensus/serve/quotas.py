@@ -1,4 +1,4 @@
-"""How many inputs each API key may have scored: so many a minute, and a minute's worth at once."""
+"""How many inputs each API key may send: so many a minute, and a minute's worth at once."""
 
 from __future__ import annotations
 

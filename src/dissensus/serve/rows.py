@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from dissensus.serve.requests import RowsRequest
 if TYPE_CHECKING:
     from dissensus.serve.served import Served
 
-__all__ = ["Rows", "read_rows"]
+__all__ = ["Rows", "read_columns", "read_rows"]
 
 
 class Rows(NamedTuple):
@@ -93,7 +94,17 @@ def _table(served: Served, rows: list[Any], names: Sequence[str]) -> Rows:
             problems[number], record = "a column holds a list or an object, and no value", {}
         records.append(record)
     columns = {name: [record.get(name) for record in records] for name in names}
-    found = served.gate.preprocessor_.read(Table(columns, range(len(rows)), problems))
+    return read_columns(served, columns, len(rows), problems)
+
+
+def read_columns(
+    served: Served,
+    columns: Mapping[str, Sequence[Any]],
+    count: int,
+    problems: Mapping[int, str] = MappingProxyType({}),
+) -> Rows:
+    """``count`` rows of a table, by column; ``problems`` says which rows are known to be unusable."""
+    found = served.gate.preprocessor_.read(Table(columns, range(count), problems))
     reasons = {number: clear(reason) for number, reason in found.reasons.items()}
     return Rows(found.usable().array, reasons, found.notes)
 

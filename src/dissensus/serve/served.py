@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from typing import Any
 
 from dissensus.serve.batching import Batcher
@@ -21,11 +20,8 @@ class Served:
     Who asks it does so in a ``with`` block: a gate that is replaced meanwhile stays for as long.
     """
 
-    def __init__(
-        self, loaded: Loaded, batcher: Batcher, traffic: Traffic, efforts: Mapping[str, Batcher]
-    ) -> None:
+    def __init__(self, loaded: Loaded, batcher: Batcher, traffic: Traffic) -> None:
         self.loaded, self.batcher, self.traffic = loaded, batcher, traffic
-        self._efforts = efforts
         self.name, self.gate, self.kind = loaded.name, loaded.gate, loaded.kind
         self.shape: tuple[int, ...] = loaded.gate.preprocessor_.shape
         self.columns = loaded.columns
@@ -33,10 +29,6 @@ class Served:
         self.version = version or VERSION
         self.explaining = 0
         self._asking = 0
-
-    def asked(self, effort: str | None) -> Batcher:
-        """The queue of an effort; the gate's own, if none is named or there is but one way to ask."""
-        return self.batcher if effort is None else self._efforts.get(effort, self.batcher)
 
     def stats(self) -> dict[str, Any]:
         """What was asked of it, as JSON values."""
@@ -46,8 +38,7 @@ class Served:
         """Ends once nobody asks any more; a request may have found it and still be sending its body."""
         while self._asking:
             await asyncio.sleep(0.01)
-        for batcher in (self.batcher, *self._efforts.values()):
-            await batcher.close()
+        await self.batcher.close()
 
     def __enter__(self) -> Served:
         self._asking += 1

@@ -59,7 +59,7 @@ class ServeSettings:
     operators: tuple[str, ...] = ()
     """Names of API keys that may load and unload gates."""
     quota: int | None = None
-    """Inputs a minute that each API key may have scored, unless its line in the file says otherwise."""
+    """Inputs a minute that each API key may send, unless its line in the file says otherwise."""
     no_keys_ok: bool = False
     """Whether other machines may ask without a key."""
     tls_cert: Path | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import struct
 from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
@@ -24,6 +25,7 @@ TYPES: Mapping[str, np.dtype[Any]] = {
     **{f"INT{8 * size}": np.dtype(f"<i{size}") for size in (1, 2, 4, 8)},
     **{f"FP{8 * size}": np.dtype(f"<f{size}") for size in (2, 4, 8)},
 }
+MOST_TEXTS = 1 << 20  # in one request: each takes as much time as a thousand bytes of numbers
 NAMES = {kind.kind + str(kind.itemsize): name for name, kind in TYPES.items()}
 
 
@@ -48,6 +50,9 @@ def parse_infer(body: bytes, header_length: str | None) -> Asked:
     message, raw = parse_object(body[:length]), memoryview(body)[length:]
     asked = InferRequest.read(message, status=400)
     inputs: dict[str, NDArray[Any]] = {}
+    texts = (math.prod(tensor.shape) for tensor in asked.inputs if tensor.datatype == "BYTES")
+    if sum(texts) > MOST_TEXTS:
+        raise Refusal(400, f"at most {MOST_TEXTS} values of the datatype BYTES are taken at once: send fewer")
     for tensor in asked.inputs:
         if tensor.name in inputs:
             raise Refusal(400, "every input needs a 'name' of its own")
@@ -88,10 +93,11 @@ def _tensor(tensor: Tensor, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
     """The tensor, and the bytes that are left for those behind it."""
     name, kind, size = tensor.name[:40], tensor.datatype, tensor.parameters.binary_data_size
     count = math.prod(tensor.shape)
-    if kind not in TYPES:
-        raise Refusal(400, f"{name!r} is of the datatype {kind}, which holds no numbers")
-    if count > MOST_VALUES or max(tensor.shape) * TYPES[kind].itemsize > MOST_VALUES:
+    most = MOST_TEXTS if kind == "BYTES" else MOST_VALUES // TYPES[kind].itemsize
+    if math.prod(max(1, side) for side in tensor.shape) > most:  # a side of 0 must not hide the others
         raise Refusal(400, f"the shape of {name!r} takes more values than a request can hold")
+    if kind == "BYTES":
+        return _texts(tensor, raw)
     if size is not None:
         if size != count * TYPES[kind].itemsize or size > len(raw):
             raise Refusal(400, f"the bytes of {name!r} are not as many as its shape and datatype take")
@@ -99,16 +105,38 @@ def _tensor(tensor: Tensor, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
     return _from_json(tensor.data, name, kind, tensor.shape, count), raw
 
 
+def _texts(tensor: Tensor, raw: memoryview) -> tuple[NDArray[Any], memoryview]:
+    """An array of texts, and the bytes that are left; each has four bytes in front that tell its length."""
+    name, count, size = tensor.name[:40], math.prod(tensor.shape), tensor.parameters.binary_data_size
+    if size is None:
+        found = _flat(tensor.data, name, count)
+        if not set(map(type, found)) <= {str}:
+            raise Refusal(400, f"the data of {name!r} are not all of the type BYTES")
+        return _objects(found, tensor.shape), raw
+    wrong = Refusal(400, f"the bytes of {name!r} are not as many texts in UTF-8 as its shape takes")
+    if not 4 * count <= size <= len(raw):
+        raise wrong
+    content, found, place = bytes(raw[:size]), [], 0
+    try:
+        for _ in range(count):
+            (length,) = struct.unpack_from("<I", content, place)
+            place += 4 + length
+            if place > size:
+                raise wrong
+            found.append(content[place - length : place].decode())
+    except (struct.error, UnicodeDecodeError):
+        raise wrong from None
+    if place != size:
+        raise wrong
+    return _objects(found, tensor.shape), raw[size:]
+
+
+def _objects(values: list[str], shape: list[int]) -> NDArray[Any]:
+    return np.array(values, dtype=object).reshape(shape)
+
+
 def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) -> NDArray[Any]:
-    """Numbers in a flat list, or in lists of lists."""
-    if not isinstance(data, list):
-        raise Refusal(400, f"{name!r} has neither 'data' nor bytes behind the JSON")
-    while data and isinstance(data[0], list):
-        if not all(isinstance(one, list) and len(one) == len(data[0]) for one in data):
-            raise Refusal(400, f"the data of {name!r} are lists of different lengths")
-        data = list(chain.from_iterable(data))
-    if len(data) != count:
-        raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
+    data = _flat(data, name, count)
     wanted = TYPES[kind]
     # Before an array is made: of texts it would have as much room for each as the longest takes.
     taken: dict[str, set[type]] = {"b": {bool}, "u": {int}, "i": {int}, "f": {int, float}}
@@ -124,6 +152,19 @@ def _from_json(data: Any, name: str, kind: str, shape: list[int], count: int) ->
         raise Refusal(400, f"the data of {name!r} hold a number that is too large") from None
     with np.errstate(over="ignore"):  # infinite then, and refused as such
         return values.astype(wanted, copy=False).reshape(shape)
+
+
+def _flat(data: Any, name: str, count: int) -> list[Any]:
+    """As many values, from a flat list or from lists of lists."""
+    if not isinstance(data, list):
+        raise Refusal(400, f"{name!r} has neither 'data' nor bytes behind the JSON")
+    while data and isinstance(data[0], list):
+        if not all(isinstance(one, list) and len(one) == len(data[0]) for one in data):
+            raise Refusal(400, f"the data of {name!r} are lists of different lengths")
+        data = list(chain.from_iterable(data))
+    if len(data) != count:
+        raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
+    return data
 
 
 def _json(value: Any) -> Any:

@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
 from fastapi import APIRouter, Path, Request, Response
-from numpy.typing import NDArray
 
 from dissensus._version import __version__
-from dissensus.errors import DataError
-from dissensus.inputs import check_images
 from dissensus.serve.answers import JsonAnswer
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.requests import REFERENCE, InferRequest, OutputName
@@ -22,12 +18,16 @@ from dissensus.serve.schemas_v2 import (
     ModelStats,
     ServerMetadata,
 )
-from dissensus.serve.tensors import LENGTH, Asked, encode_response, parse_infer
+from dissensus.serve.tensors import LENGTH, encode_response, parse_infer
+from dissensus.serve.v2_inputs import described_inputs, tensor_inputs
 from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from dissensus.serve.served import Served
     from dissensus.serve.service import Service
+    from dissensus.serve.tensors import Asked
 
 __all__ = ["v2_routes"]
 
@@ -103,7 +103,7 @@ def v2_routes(service: Service) -> APIRouter:
         return JsonAnswer({"model_stats": [found(name, None).stats()]})
 
     async def infer(request: Request, name: ModelName) -> Response:
-        """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
+        """Scores tensors: ``images`` (n, H, W, C), ``rows`` (n, D), or one for each column of a table."""
         with found(name, None) as served:
             return await _infer(service, served, request)
 
@@ -120,7 +120,7 @@ def v2_routes(service: Service) -> APIRouter:
         return JsonAnswer({"model_stats": [found(name, version).stats()]})
 
     async def version_infer(request: Request, name: ModelName, version: ModelVersion) -> Response:
-        """Scores tensors: ``images`` (n, H, W, C) or ``rows`` (n, D)."""
+        """Scores tensors: ``images`` (n, H, W, C), ``rows`` (n, D), or one for each column of a table."""
         with found(name, version) as served:
             return await _infer(service, served, request)
 
@@ -150,9 +150,12 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
     deadline, settings = Deadline(service.settings.timeout), service.settings
     service.scoring_requests += 1
     async with service.bodies.read(request) as body:
-        parsing = service.workers.parse(len(body), parse_infer, body, request.headers.get(LENGTH))
-        asked = await deadline.keep(parsing)
-        inputs = _inputs(served, asked, most=settings.max_inputs)
+
+        def read() -> tuple[Asked, NDArray[Any]]:
+            asked = parse_infer(body, request.headers.get(LENGTH))
+            return asked, tensor_inputs(served, asked.inputs, most=settings.max_inputs)
+
+        asked, inputs = await deadline.keep(service.workers.parse(len(body), read))
     request.scope.update(gate_name=served.name, inputs=len(inputs))
     service.quotas.take(request.scope.get("client_name"), len(inputs))
     deciding = served.batcher.decide(inputs, timeout=deadline.left)
@@ -166,50 +169,12 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
     return Response(content, headers=headers)
 
 
-def _inputs(served: Served, asked: Asked, *, most: int) -> NDArray[Any]:
-    """The one input tensor as the gate takes it."""
-    if not served.shape:
-        raise Refusal(415, f"gate {served.name} takes rows of named columns, which no tensor has: ask /score")
-    expected = "images" if served.kind == "images" else "rows"
-    if list(asked.inputs) != [expected]:
-        raise Refusal(422, f"gate {served.name} takes one input tensor named {expected!r}")
-    array = asked.inputs[expected]
-    if expected == "rows" and array.dtype.kind not in "fiu":
-        raise Refusal(422, "'rows' must be of a datatype of numbers, as FP64")
-    if array.shape[1:] != served.shape:
-        sides = ", ".join(map(str, served.shape))
-        raise Refusal(422, f"{expected!r} has shape {list(array.shape)} and [n, {sides}] was expected")
-    if not 1 <= len(array) <= most:
-        raise Refusal(413 if len(array) else 422, f"1 to {most} inputs are taken at once, not {len(array)}")
-    if not np.isfinite(array).all():
-        raise Refusal(422, f"{expected!r} holds NaN or infinite values")
-    if expected == "images" and array.dtype not in (np.uint8, np.float16, np.float32, np.float64):
-        raise Refusal(422, "'images' must be of the datatype UINT8, FP16, FP32 or FP64")
-    if expected == "rows":
-        return array.astype(np.float64)
-    try:
-        half = array.dtype == np.float16
-        return check_images(
-            array.astype(np.float32) if half else array,
-            name="images",
-            expected=(served.shape[0], served.shape[1], served.shape[2]),
-        )
-    except DataError as error:
-        raise Refusal(422, str(error)) from error
-
-
 def _metadata(served: Served, versions: list[str]) -> dict[str, Any]:
-    images = served.kind == "images"
-    tensor = {
-        "name": "images" if images else "rows",
-        "datatype": "UINT8" if images else "FP64",
-        "shape": [-1, *served.shape],
-    }
     outputs = [{"name": name, "datatype": kind, "shape": [-1]} for name, kind in OUTPUTS.items()]
     return {
         "name": served.model,
         "versions": versions,
         "platform": "dissensus",
-        "inputs": [tensor],
+        "inputs": described_inputs(served),
         "outputs": outputs,
     }
