@@ -6,7 +6,9 @@ import pytest
 from dissensus import BayesianFlow, BayesianVAE, Detector
 from dissensus.detector import Chains, join_chains
 from dissensus.errors import ArtifactError, DataError, SettingsError
+from dissensus.inputs import Vocabulary
 from dissensus.persistence import read_artifact
+from dissensus.posterior import SamplingSettings
 from tests.contracts.own_embedders import Projection
 
 
@@ -79,6 +81,20 @@ def test_embedded_inputs_that_may_be_outliers(rows, tmp_path):
         np.testing.assert_array_equal(joined.calibration_statistics_[name], values)
 
 
+def test_texts_are_joined_by_way_of_files(tmp_path):
+    texts = [f"{a} {op} {b}" for a in "xyz123" for b in "xyz123" for op in "+*-"]
+
+    def make(**settings):
+        return Detector(
+            embed=Vocabulary.of(texts), epochs=2, samples=2, false_alarm_rate=0.2, device="cpu", **settings
+        )
+
+    joined = run_apart(make, texts, [(0, 1, 2), (1, 1, 2)], tmp_path)
+    whole = make(chains=2, draws=4).fit(texts)
+    assert_same_gate(joined, whole, tmp_path)
+    np.testing.assert_array_equal(joined.score_samples(texts[:9]), whole.score_samples(texts[:9]))
+
+
 def test_an_interrupted_part_goes_on(quick, rows, tmp_path):
     def stop(stage, done, total):
         if done == 2:
@@ -134,6 +150,9 @@ def test_what_cannot_be_run_in_parts_is_refused(quick, pictures, rows):
         quick().fit_chains(pictures, contamination=0.1)
     with pytest.raises(SettingsError, match="first_chain must be"):
         quick().fit_chains(rows, first_chain=-1)
+    together = SamplingSettings.variant_1(epochs=2, burn_in=2, chains=2, batch_size=16, shared_inference=True)
+    with pytest.raises(SettingsError, match=r"shared_inference.*first chain.*fit all chains in one place"):
+        quick(posterior=together, chains=None, draws=None, epochs=None).fit_chains(rows)
 
 
 def test_chains_are_no_gate_and_a_gate_is_no_chains(row_gate, part, tmp_path):

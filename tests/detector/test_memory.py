@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from dissensus import BayesianFlow
 from dissensus.detector import bounded
 from dissensus.errors import DataError, OutputError, SettingsError
 from dissensus.inputs import ImageFolder, caching, stored
@@ -114,6 +115,51 @@ def test_inputs_that_do_not_fit_are_read_by_windows(quick, ordered, pictures, no
     again = quick().fit(ordered, memory=small(pictures))
     same_draws(gate, again)
     assert np.isfinite(gate.score_samples(pictures)).all()
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_rows_of_a_table_are_read_so_many_at_once(tmp_path, no_process, monkeypatch, form):
+    import pandas as pd
+
+    from dissensus.inputs.standardiser import Standardiser
+    from dissensus.inputs.stored_tables import CELL
+    from dissensus.inputs.storing import COPIES
+    from dissensus.inputs.table_encoder import TableEncoder
+
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(1500, 4)), columns=list("abcd"))
+    frame["kind"] = ["high" if value > 0 else "low" for value in frame["a"]]
+    place, memory = tmp_path / f"table.{form}", 1_000_000
+    getattr(frame, f"to_{form}")(place, index=False)
+    seen = {"learnt": [], "encoded": [], "scaled": []}
+    learn, encode, scale = TableEncoder.fit.__func__, TableEncoder.transform, Standardiser.fit.__func__
+
+    def learnt(cls, table):
+        seen["learnt"].append(len(table))
+        return learn(cls, table)
+
+    def encoded(encoder, table):
+        seen["encoded"].append(len(table))
+        return encode(encoder, table)
+
+    def scaled(cls, rows):
+        seen["scaled"].append(rows.nbytes)
+        return scale(cls, rows)
+
+    monkeypatch.setattr(TableEncoder, "fit", classmethod(learnt))
+    monkeypatch.setattr(TableEncoder, "transform", encoded)
+    monkeypatch.setattr(Standardiser, "fit", classmethod(scaled))
+    BayesianFlow(epochs=1, false_alarm_rate=0.2, device="cpu").fit(place, memory=memory)
+    most = memory * bounded.LEARNING
+    assert 0 < max(seen["learnt"]) * 5 * CELL <= most
+    assert 0 < max(seen["encoded"]) * 5 * CELL <= most
+    assert sum(seen["encoded"]) == 1500
+    assert 0 < max(seen["scaled"]) * COPIES <= most
+
+
+def test_too_little_memory_for_the_scales_of_wide_rows_is_refused(tmp_path, no_process):
+    np.save(tmp_path / "wide.npy", np.random.default_rng(0).normal(size=(400, 50)))
+    with pytest.raises(SettingsError, match=r"rows of 50 numbers: at least 200 .*give 2 times as much"):
+        BayesianFlow(epochs=1, device="cpu").fit(tmp_path / "wide.npy", memory=1_300_000)
 
 
 def test_an_interrupted_fit_goes_on_to_the_same_bits(quick, ordered, pictures, no_process, tmp_path):

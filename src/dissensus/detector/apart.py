@@ -24,13 +24,13 @@ from dissensus.detector.plan import Plan
 from dissensus.detector.sampling import sampling_settings
 from dissensus.detector.trimming import leaves_out, left_out, near_the_bulk
 from dissensus.errors import SettingsError
-from dissensus.inputs import EmbeddedPreprocessor
-from dissensus.posterior import fingerprint
+from dissensus.inputs import EmbeddedPreprocessor, Preprocessor, TextPreprocessor
+from dissensus.posterior import SamplingSettings, fingerprint
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["KEPT_PARTS", "Chains", "Kept", "run_chains"]
+__all__ = ["KEPT_PARTS", "Chains", "Kept", "check_apart", "keeps_seen", "run_chains"]
 
 KEPT_PARTS = ("validation", "calibration", EXAMPLES)
 """The inputs that go with each part of a fit."""
@@ -82,6 +82,16 @@ class Chains:
         return load_chains(folder, device=device, **own)
 
 
+def check_apart(detector: Detector) -> None:
+    """Refuses settings by which a chain depends on another one."""
+    posterior = detector.posterior
+    if isinstance(posterior, SamplingSettings) and posterior.shared_inference:
+        raise SettingsError(
+            "with shared_inference=True all chains infer by what the first chain has learnt, which chains on "
+            "other machines do not have: leave it out, or fit all chains in one place"
+        )
+
+
 def run_chains(
     detector: Detector,
     X: Any,
@@ -95,6 +105,7 @@ def run_chains(
     """Run some chains, numbered from ``first_chain`` on; warnings about inputs point so many calls up."""
     if isinstance(first_chain, bool) or not isinstance(first_chain, int) or first_chain < 0:
         raise SettingsError(f"first_chain must be a whole number of at least 0, got {first_chain!r}")
+    check_apart(detector)
     own = replace(
         plan,
         sampling=lambda sampler, size: sampling_settings(detector, sampler, size).with_(
@@ -125,9 +136,13 @@ def run_chains(
     )
 
 
+def keeps_seen(preprocessor: Preprocessor) -> bool:
+    """Whether only what a model reads goes with chains, such as vectors: the inputs may be anything."""
+    return isinstance(preprocessor, EmbeddedPreprocessor | TextPreprocessor)
+
+
 def _kept(prepared: PreparedRows) -> Kept:
-    """Of what is embedded, only the vectors: the inputs themselves may be anything."""
     given = {part: prepared.given(part) for part in KEPT_PARTS}
-    if isinstance(prepared.preprocessor, EmbeddedPreprocessor):
+    if keeps_seen(prepared.preprocessor):
         given = {part: np.zeros(len(inputs), np.uint8) for part, inputs in given.items()}
     return Kept(given, {part: prepared.parts[part] for part in KEPT_PARTS})

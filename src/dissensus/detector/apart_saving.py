@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from dissensus.detector.apart import KEPT_PARTS, Chains, Kept
+from dissensus.detector.apart import KEPT_PARTS, Chains, Kept, keeps_seen
 from dissensus.detector.drawing import EXAMPLES, Sampled
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.sampling import settled
@@ -19,7 +19,7 @@ from dissensus.detector.saving import IN_PARTS, believed, described, kind_of
 from dissensus.detector.statistic import OwnScores
 from dissensus.detector.trust import LEFT_OUT
 from dissensus.errors import ArtifactError, DissensusError, brief
-from dissensus.inputs import EmbeddedPreprocessor, Preprocessor
+from dissensus.inputs import Preprocessor
 from dissensus.models.inputs import to_tensor
 from dissensus.persistence import Artifact, read_artifact, write_artifact
 from dissensus.posterior import Watched
@@ -50,9 +50,8 @@ def save_chains(chains: Chains, folder: str | Path) -> None:
     }
     if chains.left_out is not None:
         config[LEFT_OUT] = asdict(chains.left_out)
-    embedded = _is_embedded(sampled.preprocessor)
-    kept = chains.held_out
-    inputs = {part: kept.parts[part].numpy() if embedded else kept.given(part) for part in KEPT_PARTS}
+    kept, seen = chains.held_out, keeps_seen(sampled.preprocessor)
+    inputs = {part: kept.parts[part].numpy() if seen else kept.given(part) for part in KEPT_PARTS}
     arrays = {
         **sampled.preprocessor.arrays(),
         **{f"kept/{part}": array for part, array in inputs.items()},
@@ -119,20 +118,16 @@ def _any_detector() -> type[Detector]:
 
 def _kept(arrays: Mapping[str, NDArray[Any]], preprocessor: Preprocessor) -> Kept:
     found = {part: arrays[f"kept/{part}"] for part in KEPT_PARTS}
-    embedded = _is_embedded(preprocessor)
+    seen = keeps_seen(preprocessor)
     for part, inputs in found.items():
-        if inputs.shape[1:] != (preprocessor.seen if embedded else preprocessor.shape):
+        if inputs.shape[1:] != (preprocessor.seen if seen else preprocessor.shape):
             raise ArtifactError(f"its inputs for {part} are not of the shape that its model reads")
         if not len(inputs) and part != EXAMPLES:
             raise ArtifactError(f"it holds no inputs for {part}")
-    if embedded:
+    if seen:
         blank = {part: np.zeros(len(inputs), np.uint8) for part, inputs in found.items()}
         return Kept(blank, {part: torch.from_numpy(inputs) for part, inputs in found.items()})
     return Kept(found, {part: to_tensor(preprocessor.transform(inputs)) for part, inputs in found.items()})
-
-
-def _is_embedded(preprocessor: Preprocessor) -> bool:
-    return isinstance(preprocessor, EmbeddedPreprocessor)
 
 
 def _watched_to_arrays(watched: Watched) -> dict[str, NDArray[Any]]:

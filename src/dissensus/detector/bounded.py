@@ -42,6 +42,8 @@ WINDOWS = 1 / 2
 """The share that training inputs may take of what a step leaves free; the rest is for the unforeseen."""
 BATCH = 1 / 16
 """The share of all memory that a batch of held-out inputs may take, with what is computed of it."""
+LEARNING = 1 / 4
+"""The share of all memory that inputs may take while kinds of columns and scales are learnt from them."""
 COMPUTED = 64  # bytes that are computed of each number of an input when it is measured
 BLOCK = 1 << 20  # bytes of a block, so that a disk reads long runs
 BLOCKS = 32  # in a window, at least
@@ -105,7 +107,7 @@ def learn_within_memory(
             folder = Path(ended.enter_context(_temporary_folder()))
         else:
             folder = Path(checkpoint) / "inputs"
-        stored, encoder = store_inputs(X, folder, resize=plan.resize)
+        stored, encoder = store_inputs(X, folder, resize=plan.resize, most=int(plan.memory * LEARNING))
         prepared = _prepared(stored, encoder, plan, stacklevel + 1)
         return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
 
@@ -131,7 +133,7 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
         resize=plan.resize,
         random=random,
         seed=plan.seed,
-        most=int(plan.memory * BATCH),
+        most=int(plan.memory * LEARNING),
         stacklevel=stacklevel + 1,
     )
     batch_size = min(settings.batch_size, len(rows["train"]))

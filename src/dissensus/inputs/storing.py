@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dissensus.errors import SettingsError
 from dissensus.inputs.arrays import read_array
-from dissensus.inputs.caching import store_array, store_file, store_pictures, store_table, stored_file
+from dissensus.inputs.caching import store_array, store_file, store_pictures, stored_file
 from dissensus.inputs.folders import ImageFolder
 from dissensus.inputs.frames import Frame
 from dissensus.inputs.pictures import PicturePreprocessor, surroundings_of_some
@@ -19,6 +20,7 @@ from dissensus.inputs.preprocessing import fit_preprocessor
 from dissensus.inputs.preprocessor import Preprocessor
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.stored import Stored, StoredFile
+from dissensus.inputs.stored_tables import store_table
 from dissensus.inputs.streams import open_source
 from dissensus.inputs.table_encoder import TableEncoder
 from dissensus.inputs.tables import TableFile, TableStream
@@ -28,14 +30,17 @@ from dissensus.seeding import numpy_stream
 __all__ = ["store_inputs", "stored_preprocessor"]
 
 MOST_ROWS = 200_000  # that scales are learnt from: their error is a five-hundredth of a deviation
-LEAST_ROWS = 1000
-COPIES = 8  # of rows that are in memory while their scales are learnt
+LEAST_ROWS = 200  # with fewer a scale is not known to a twentieth
+COPIES = 8  # of inputs that are in memory while something is learnt from them
 
 
 def store_inputs(
-    source: Any, folder: Path, *, resize: tuple[int, int] | None
+    source: Any, folder: Path, *, resize: tuple[int, int] | None, most: int
 ) -> tuple[Stored, TableEncoder | None]:
-    """Inputs on disk, in ``folder`` if they must be decoded, and what made numbers of a table's columns."""
+    """Inputs on disk, in ``folder`` if they must be decoded, and what made numbers of a table's columns.
+
+    Rows of a table are read so many at once that they take about ``most`` bytes.
+    """
     if _is_npy(source):
         source = read_array(source, mapped=True)
     if isinstance(source, np.memmap) and source.filename is not None and source.mode == "r":
@@ -46,7 +51,7 @@ def store_inputs(
     if isinstance(opened, ImageFolder):
         return store_pictures(opened, folder), None
     if isinstance(opened, TableFile | TableStream | Frame):
-        return store_table(opened, folder)
+        return store_table(opened, folder, most=most)
     return store_array(np.asanyarray(opened), folder), None
 
 
@@ -71,10 +76,10 @@ def stored_preprocessor(
     """Learns from training inputs on disk what comes before a model, with about ``most`` bytes of them.
 
     Of pictures it is what :func:`fit_preprocessor` learns from all in memory, of rows it is that of at most
-    200,000 training rows, chosen by chance.
+    200,000 training rows, chosen by chance. Where not even 200 rows fit, that is a SettingsError.
     """
     if len(stored.input_shape) == 3:
-        size = max(1, most // stored.row_bytes)
+        size = max(1, most // (COPIES * stored.row_bytes))
 
         def textures_of(chosen: NDArray[np.int64]) -> NDArray[np.float64]:
             rows = training[chosen]
@@ -84,7 +89,12 @@ def stored_preprocessor(
 
         near = None if random is None else surroundings_of_some(len(training), textures_of, random)
         return PicturePreprocessor(stored.input_shape, resize, near)
-    count = min(len(training), MOST_ROWS, max(LEAST_ROWS, most // (COPIES * stored.row_bytes)))
+    count = min(len(training), MOST_ROWS, most // (COPIES * stored.row_bytes))
+    if count < min(len(training), LEAST_ROWS):
+        raise SettingsError(
+            f"memory is too little for rows of {stored.input_shape[0]} numbers: at least {LEAST_ROWS} are "
+            f"needed at once, and {count} fit: give {LEAST_ROWS / max(1, count):.0f} times as much"
+        )
     chosen = training
     if count < len(training):
         chosen = training[np.sort(numpy_stream(seed, "scales").permutation(len(training))[:count])]

@@ -33,6 +33,7 @@ __all__ = [
 TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx")
 UNNAMED = "Unnamed: 0"
 """How pandas calls a first column without a name, which is the index that a frame was saved with."""
+COUNTED = 1 << 19  # cells that are in memory while rows are counted
 _DELIMITERS = ",;\t"
 _LONGEST_HEADER = 1 << 20
 
@@ -115,7 +116,13 @@ class TableFile:
         """How many rows there are; those of text files are counted anew each time."""
         if self._parquet:
             return int(require_pyarrow(str(self.path)).read_metadata(self.path).num_rows)
-        return sum(len(chunk.names) for chunk in self.chunks(65_536))
+        size = max(1, COUNTED // len(self._all))
+        return sum(len(chunk.names) for chunk in self.chunks(size))
+
+    @property
+    def reads_from_anywhere(self) -> bool:
+        """Whether rows are read without those before them; text and workbooks begin at their first line."""
+        return self._parquet
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from dissensus.atomic import present
 from dissensus.decisions import discovery_limit
 from dissensus.detector import Chains, Detector, join_chains
+from dissensus.detector.apart import check_apart
 from dissensus.detector.sampling import expected_sampler
 from dissensus.detector.streaming import decide_stream
 from dissensus.errors import DataError, SettingsError
@@ -108,6 +109,7 @@ def fit_chains(
     ``checkpoint`` is a folder that all can write to, where a chain whose worker died goes on; without it that
     chain is begun again. The score learns, and is calibrated, here and once.
     """
+    check_apart(detector)
     rows = detector.embed is not None or not are_pictures(open_source(X, resize=detector.resize))
     sampler = expected_sampler(detector, rows=rows)
     if sampler.draws % sampler.chains:
