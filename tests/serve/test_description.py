@@ -1,11 +1,18 @@
 """The description of the API is true: what it says is taken is taken, and answers look as it says."""
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from schemathesis import GenerationMode
 from schemathesis.config import SchemathesisConfig
+
+from dissensus.serve.app import Application
+
+LONG = 600.0  # seconds that only a hang takes
 
 CONFIG = {
     # What no schema can say: how wide the gate's rows are (422), that a tensor's data fill its shape (400),
@@ -83,3 +90,25 @@ def test_the_service_keeps_its_word(description, operation, mode):
         case.call_and_validate()
 
     keeps()
+
+
+def test_others_are_answered_while_it_is_made(serving, folder, monkeypatch):
+    making, made = threading.Event(), threading.Event()
+    describe = Application.openapi
+
+    def held(self):
+        making.set()
+        assert made.wait(LONG)
+        return describe(self)
+
+    monkeypatch.setattr(Application, "openapi", held)
+    with serving(folder / "rows") as found, ThreadPoolExecutor(2) as clients:
+        asking = [clients.submit(found.client.get, "/openapi.json") for _ in range(2)]
+        assert making.wait(LONG)
+        try:
+            assert found.client.get("/v2/health/live").status_code == 200
+        finally:
+            made.set()
+        first, second = (asked.result(LONG) for asked in asking)
+    assert first.status_code == second.status_code == 200
+    assert first.json() == second.json()

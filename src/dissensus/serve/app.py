@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import cache
@@ -14,6 +15,7 @@ from starlette.routing import Route
 
 from dissensus._version import __version__
 from dissensus.serve.answers import JsonAnswer
+from dissensus.serve.aside import aside
 from dissensus.serve.framing import Framing
 from dissensus.serve.guards import OPEN, Guards
 from dissensus.serve.observing import Catching, Observing
@@ -83,12 +85,14 @@ def make_app(service: Service) -> FastAPI:
         )
 
     @cache
-    def described() -> bytes:
-        return bytes(JsonAnswer(app.openapi()).body)
+    def described() -> asyncio.Task[bytes]:
+        # Beside the event loop: meanwhile others are answered.
+        return asyncio.create_task(aside(lambda: bytes(JsonAnswer(app.openapi()).body)))
 
     @app.get("/openapi.json", include_in_schema=False)
     async def describe() -> Response:
-        return Response(described(), media_type=JsonAnswer.media_type)
+        # Shielded: the first who asks may leave before it is there.
+        return Response(await asyncio.shield(described()), media_type=JsonAnswer.media_type)
 
     settings = service.settings
     own = (*LOOPBACK_NAMES, settings.host) if is_loopback(settings.host) else ()

@@ -6,12 +6,16 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
 
 from dissensus.serve.refusals import Gone, Overloaded, Refusal
 
-__all__ = ["Bodies"]
+__all__ = ["Bodies", "Body"]
+
+Body: TypeAlias = "bytes | bytearray"
+"""As it came in, lest a large one be copied while everybody waits."""
 
 AT_ONCE = 4  # bodies of the largest size that may be in memory together
 # Bytes that every body may have whatever others do: a picture or a few hundred rows. All connections
@@ -37,7 +41,7 @@ class Bodies:
         self._leaving: set[_Arriving] = set()
 
     @asynccontextmanager
-    async def read(self, request: Request) -> AsyncIterator[bytes]:
+    async def read(self, request: Request) -> AsyncIterator[Body]:
         """The body, whose memory counts until the block ends."""
         coding = request.headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("identity", *CODINGS):
@@ -89,15 +93,13 @@ class Bodies:
         self._leaving.add(oldest)
         oldest.limit.reschedule(0.0)
 
-    async def _plain(self, body: _Arriving, coding: str) -> bytes:
+    async def _plain(self, body: _Arriving, coding: str) -> Body:
         """The body without its content coding."""
+        content, body.content = body.content, bytearray()
         if coding == "identity":
-            content = bytes(body.content)
-            body.content = bytearray()
             return content
-        packed, body.content = bytes(body.content), bytearray()
         # In a thread: it gives up the interpreter, and 32 MiB take a tenth of a second.
-        found = await asyncio.to_thread(_unpacked, packed, coding, self.largest)
+        found = await asyncio.to_thread(_unpacked, content, coding, self.largest)
         if found is None:
             raise self._too_large()
         self._count(body, len(found))
@@ -126,7 +128,7 @@ class _Arriving:
         self.limit = limit
 
 
-def _unpacked(content: bytes, coding: str, most: int) -> bytes | None:
+def _unpacked(content: Body, coding: str, most: int) -> bytes | None:
     """The content without its coding; None if it is larger than ``most`` bytes, and no more is unpacked."""
     unpacker = zlib.decompressobj(CODINGS[coding])
     try:

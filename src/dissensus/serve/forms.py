@@ -32,7 +32,7 @@ class Upload(NamedTuple):
 
 # Why not the parser of python-multipart: it looks at every beginning of a boundary in Python, so that a body
 # of 32 MiB that is little else costs four seconds of the interpreter, for which all wait. Here it is a tenth.
-def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[Upload]]:
+def parse_files(body: bytes | bytearray, content_type: str, *, most: int) -> Iterator[list[Upload]]:
     """Yield the files of the form's field ``files`` that were found so far, in their order; in the end all.
 
     Each step takes a few milliseconds whatever the bytes are, so that others can have their turns in between.
@@ -56,7 +56,8 @@ def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[U
             if parts > most + SPARE_PARTS or (name is not None and len(files) == most):
                 raise Refusal(413, f"at most {most} files are taken at once: send fewer")
             if name is not None:
-                files.append(Upload(name or f"file {len(files)}", body[begin : delimiter.start()]))
+                content = bytes(memoryview(body)[begin : delimiter.start()])
+                files.append(Upload(name or f"file {len(files)}", content))
         if delimiter["last"]:
             break
         start = delimiter.end()
@@ -67,7 +68,7 @@ def parse_files(body: bytes, content_type: str, *, most: int) -> Iterator[list[U
     yield files
 
 
-def _delimiters(body: bytes, boundary: bytes) -> Iterator[re.Match[bytes] | None]:
+def _delimiters(body: bytes | bytearray, boundary: bytes) -> Iterator[re.Match[bytes] | None]:
     """What stands before, between and behind the parts; None after every so many bytes without such."""
     delimiter = b"--" + re.escape(boundary) + rb"(?:(?P<last>--)|[ \t]{0,%d}\r\n)" % LONGEST_PADDING
     longest = 6 + len(boundary) + LONGEST_PADDING
@@ -82,12 +83,12 @@ def _delimiters(body: bytes, boundary: bytes) -> Iterator[re.Match[bytes] | None
         start = start + STEP if found is None else found.end()
 
 
-def _head(body: bytes, start: int, end: int) -> tuple[str | None, int]:
+def _head(body: bytes | bytearray, start: int, end: int) -> tuple[str | None, int]:
     """The file's name if the part is one, and where its content begins."""
     stop = body.find(b"\r\n\r\n", start, min(end, start + LONGEST_HEAD) + 4)
     if stop < 0 or stop + 4 > end:
         raise _no_form()
-    disposition = b""
+    disposition: bytes | bytearray = b""
     for line in body[start:stop].split(b"\r\n"):
         field, colon, value = line.partition(b":")
         if not colon or not field.strip():

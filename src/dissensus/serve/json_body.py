@@ -14,7 +14,7 @@ __all__ = ["parse_object"]
 LARGEST = 1 << 23  # bytes: while the parser works, nothing else runs
 
 
-def parse_object(body: bytes) -> dict[str, Any]:
+def parse_object(body: bytes | bytearray) -> dict[str, Any]:
     """The JSON object that the bytes are; anything else is a refusal.
 
     >>> parse_object(b'{"rows": [[1, 2.5]]}')

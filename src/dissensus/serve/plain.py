@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dissensus.inputs import Prepared
 from dissensus.serve.answers import JsonAnswer, results
+from dissensus.serve.bodies import Body
 from dissensus.serve.explanations import explained
 from dissensus.serve.forms import parse_files
 from dissensus.serve.images import PictureReader
@@ -147,7 +148,7 @@ class _Metrics(Response):
 
 
 async def _inputs(
-    service: Service, served: Served, request: Request, body: bytes, convert: bool
+    service: Service, served: Served, request: Request, body: Body, convert: bool
 ) -> tuple[list[str | int], NDArray[Any], dict[int, str], Mapping[int, Sequence[str]]]:
     """The names of what was sent, what of it can be scored, why the rest cannot, and what is new about it."""
     content_type = request.headers.get("content-type", "")
