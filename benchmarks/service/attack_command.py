@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -60,12 +61,31 @@ def attacks(
     records = Records(output)
     if not table:
         plan = Plan(seconds=seconds, scale=scale)
-        pieces = [_piece(name, gate, plan, before) for name in known if not only or name in only]
-        measure_missing(records, pieces, Console(stderr=True, highlight=False), again=again)
+        with tempfile.TemporaryDirectory() as folder:
+            attacked = Attacked(gate, Path(folder) / "gate")
+            pieces = [_piece(name, attacked, plan, before) for name in known if not only or name in only]
+            measure_missing(records, pieces, Console(stderr=True, highlight=False), again=again)
     Console(highlight=False).print(attack_table(output), markup=False, soft_wrap=True)
 
 
-def _piece(name: str, gate: Path | None, plan: Plan, before: Path | None) -> Piece:
+class Attacked:
+    """The gate whose service is attacked: one that was given, or one that is fitted once for all attacks."""
+
+    def __init__(self, given: Path | None, folder: Path) -> None:
+        self._given, self._folder = given, folder
+
+    def path(self, say: Callable[[str], None]) -> Path:
+        """Where it is saved."""
+        from benchmarks.service.gate import served_gate
+
+        if self._given is not None:
+            return self._given
+        if not self._folder.exists():
+            served_gate(None, say=say).save(self._folder)
+        return self._folder
+
+
+def _piece(name: str, attacked: Attacked, plan: Plan, before: Path | None) -> Piece:
     from dataclasses import asdict
 
     import torch
@@ -73,17 +93,25 @@ def _piece(name: str, gate: Path | None, plan: Plan, before: Path | None) -> Pie
     from benchmarks.devices import hardware
     from benchmarks.pieces import Piece
     from benchmarks.service.attacks import ATTACKS
+    from benchmarks.service.gate import HOW
 
     settings = {
         **asdict(plan),
         "service": "this one" if before is None else _commit_of(before),
         "attacks": list(ATTACKS) if name == ALL else [] if name == NONE else [name],
-        "gate": "with the defaults, on the embedded sample",
+        "gate": HOW,
         "hardware": hardware(torch.device("cpu")),
     }
 
     def measure(say: Callable[[str], None]) -> Found:
-        return _measured(gate, settings["attacks"], plan, ROOT / "src" if before is None else before, say)
+        from benchmarks.service.defence import measure_defence
+        from dissensus.inputs import load_sample
+
+        _, test = load_sample()
+        source = ROOT / "src" if before is None else before
+        return measure_defence(
+            attacked.path(say), test.images[:256], settings["attacks"], plan, source=source, on_stage=say
+        )
 
     return Piece(AFTER if before is None else BEFORE, name, settings, measure)
 
@@ -101,22 +129,3 @@ def _commit_of(folder: Path) -> str:
             f"{folder} is in no checkout of git: name the src folder of one (git worktree add)"
         )
     return found.stdout.strip()
-
-
-def _measured(
-    gate: Path | None, names: list[str], plan: Plan, source: Path, say: Callable[[str], None]
-) -> Found:
-    import tempfile
-
-    from benchmarks.guarantees.scores import fitted_detector
-    from benchmarks.service.defence import measure_defence
-    from dissensus.inputs import load_sample
-
-    _, test = load_sample()
-    with tempfile.TemporaryDirectory() as folder:
-        if gate is None:
-            gate = Path(folder) / "gate"
-            fitted_detector(
-                None, seed=0, on_progress=lambda stage, done, total: say(f"{stage} {done}/{total}")
-            ).save(gate)
-        return measure_defence(gate, test.images[:256], names, plan, source=source, on_stage=say)

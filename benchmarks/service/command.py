@@ -53,6 +53,7 @@ def service(
     from benchmarks.devices import hardware
     from benchmarks.pieces import Piece, measure_missing
     from benchmarks.records import Records
+    from benchmarks.service.gate import HOW
     from benchmarks.service.measure import Plan
     from benchmarks.service.sentences import service_sentences
     from dissensus.destination import check_folder
@@ -62,7 +63,7 @@ def service(
     if not table:
         plan = Plan(clients=clients, seconds=seconds, requests=requests, bound=bound)
         here = hardware(torch.device("cpu"))  # on other hardware it is another measurement
-        settings = {**asdict(plan), "gate": "as fitted here", "small_gate": SMALL, "hardware": here}
+        settings = {**asdict(plan), "gate": HOW, "small_gate": SMALL, "hardware": here}
         if gate is not None:
             settings["gate"] = "one that was given"
 
@@ -80,16 +81,14 @@ def service(
 
 
 def _measured(gate: Path | None, plan: Plan, say: Callable[[str], None]) -> Found:
-    from benchmarks.guarantees.scores import fitted_detector
     from benchmarks.pieces import Found
     from benchmarks.rows import in_rows
+    from benchmarks.service.gate import served_gate
     from benchmarks.service.measure import measure_service
     from dissensus.detector import BayesianVAE
     from dissensus.inputs import load_sample
 
-    detector = fitted_detector(
-        gate, seed=0, on_progress=lambda stage, done, total: say(f"{stage} {done}/{total}")
-    )
+    detector = served_gate(gate, say=say)
     train, test = load_sample()
     small = BayesianVAE(**SMALL).fit(train.images[:600])
     parts = measure_service(detector, test.images[:256], plan, small=small, on_stage=say)

@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 from typer.testing import CliRunner
 
 from dissensus import BayesianVAE
-from dissensus.demo import COLUMNS, demo_detector, demo_record, run, run_demo
+from dissensus.demo import COLUMNS, demo_detector, demo_record, run, run_demo, write_files
 from dissensus.inputs import MADE_UP, load_sample
 from dissensus.scores import score
 
@@ -20,7 +20,8 @@ def small():
         patch.setattr(run, "TRAINING", 120)
         patch.setattr(run, "INLIERS", 12)
         patch.setattr(run, "OUTLIERS", 6)
-        settings = {"epochs": 3, "draws": 4, "samples": 2, "widths": (4, 8), "false_alarm_rate": 0.2}
+        settings = run.SETTINGS | {"epochs": 3, "draws": 4, "samples": 2, "widths": (4, 8)}
+        settings["false_alarm_rate"] = 0.2
         patch.setattr(run, "SETTINGS", MappingProxyType({**settings, "statistic": "kl"}))
         yield
 
@@ -101,7 +102,7 @@ def test_the_command_prints_a_table_and_its_meaning(small, tmp_path):
         assert word in answer.stdout
 
 
-def test_a_statistic_of_its_own_gets_a_column(small):
+def test_a_statistic_of_its_own_gets_a_column_and_the_saved_gate_is_asked_by_default(small, tmp_path):
     gate = demo_detector(seed=1).set_params(statistic="fused")
     shown = run_demo(gate)
     record = demo_record(shown)
@@ -111,3 +112,6 @@ def test_a_statistic_of_its_own_gets_a_column(small):
     expected = roc_auc_score([0] * 12 + [1] * 6, -gate.score_samples(both))
     assert digits["auroc"]["fused"]["value"] == pytest.approx(expected)
     assert digits["flagged"] == (gate.predict(shown.outliers["digits"]) == -1).sum()
+    write_files(tmp_path, shown, record)
+    saved = BayesianVAE.load(tmp_path / "gate")
+    assert (gate.effort, saved.effort) == ("thorough", "standard")

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dissensus.defaults import EFFORT
 from dissensus.demo.run import Demo
 from dissensus.destination import write_output
+from dissensus.detector.effort import at_effort
 from dissensus.evaluation import write_record
 from dissensus.report import DemoFigure, called, demo_page, draw_demo, strip
 
@@ -20,8 +22,11 @@ SHOWN_IN_TABLE = 5
 
 
 def write_files(folder: Path, demo: Demo, record: Mapping[str, Any]) -> None:
-    """Writes ``gate/``, ``results.json``, ``figure.png`` and ``report.html``, each whole or not at all."""
-    demo.gate.save(folder / "gate")
+    """Writes ``gate/``, ``results.json``, ``figure.png`` and ``report.html``, each whole or not at all.
+
+    The numbers are of the gate as it was asked here; the one that is saved is asked with the default effort.
+    """
+    at_effort(demo.gate, EFFORT).save(folder / "gate")
     write_record(folder / "results.json", record)
     content = _figure(demo, record)
     light, dark = draw_demo(content, "light"), draw_demo(content, "dark")

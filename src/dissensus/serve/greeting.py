@@ -7,7 +7,7 @@ import ssl
 from asyncio.sslproto import SSLProtocol
 from typing import Any
 
-from dissensus.serve.connections import HEAD_SECONDS, READ_BYTES, BoundedConnection, Places
+from dissensus.serve.connections import HEAD_SECONDS, TLS_BYTES, BoundedConnection, Places
 
 __all__ = ["Greeting"]
 
@@ -20,7 +20,7 @@ FAREWELL = 1.0  # seconds that a client gets to take leave
 class Greeting(SSLProtocol):
     """TLS between a client and ``connection``, which takes over the place once they have greeted."""
 
-    max_size = READ_BYTES  # of its buffer, too: a quarter of a megabyte for each silent client else
+    max_size = TLS_BYTES  # of its buffer, too: a quarter of a megabyte for each silent client else
 
     def __init__(self, connection: BoundedConnection, context: ssl.SSLContext, places: Places) -> None:
         loop = asyncio.get_running_loop()

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from benchmarks.service.attack_command import _piece
+from benchmarks.service.attack_command import Attacked, _piece
 from benchmarks.service.attacks import ATTACKS
 from benchmarks.service.defence import GOALS, Plan, missed
 from benchmarks.service.honest import ask_honestly
@@ -77,10 +77,11 @@ def test_the_table_of_the_issue_is_attacked():
 
 
 def test_a_record_of_an_earlier_version_names_it(tmp_path):
-    piece = _piece("silent", None, Plan(), None)
+    attacked = Attacked(None, tmp_path / "gate")
+    piece = _piece("silent", attacked, Plan(), None)
     assert piece.settings["service"] == "this one"
     with pytest.raises(SettingsError, match="git"):
-        _piece("silent", None, Plan(), tmp_path)
+        _piece("silent", attacked, Plan(), tmp_path)
 
 
 def test_memory_is_the_most_there_was():
