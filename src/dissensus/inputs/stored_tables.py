@@ -97,7 +97,8 @@ def _whole_chunks(table: TableFile | TableStream | Frame, size: int, start: int)
 def _joined(parts: Sequence[Table]) -> Table:
     if len(parts) == 1:
         return parts[0]
-    problems, before = {}, 0
+    problems: dict[int, str] = {}
+    before = 0
     for part in parts:
         problems |= {before + row: why for row, why in part.problems.items()}
         before += len(part)
