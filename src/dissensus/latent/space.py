@@ -72,7 +72,7 @@ class LatentSpace:
     def encode(self, X: Any) -> Tensor:
         """The codes (N, Z) of inputs: the means of q(z|x). Accepts what ``fit`` takes."""
         data = X if self._read is None else self._read(X)
-        return encodings(self.model, self.draws, data, self.device)[0]
+        return encodings(self.model, self.draws, [data], self.device)[0]
 
     @torch.no_grad()
     def decode(self, z: Any, *, draw: int = -1) -> Any:
