@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.detector.drawing import EXAMPLES, Rows
+from dissensus.detector.drawing import CODED, EXAMPLES, Rows, training_parts
 from dissensus.detector.fitting import check_count, learnt_from
 from dissensus.detector.inputs import chunk_rows
 from dissensus.detector.learnt import Learnt
@@ -28,7 +28,6 @@ from dissensus.detector.measuring import OnProgress
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
 from dissensus.errors import SettingsError, not_written
-from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
 from dissensus.memory import give_back, in_words, peak_of
 from dissensus.models.inputs import channels_last, to_tensor
@@ -63,7 +62,7 @@ class StoredRows:
     @property
     def counts(self) -> dict[str, int]:
         """How many inputs serve which purpose."""
-        return {name: len(index) for name, index in self.rows.items() if name != EXAMPLES}
+        return {name: len(index) for name, index in self.rows.items() if name not in (CODED, EXAMPLES)}
 
     def first(self, part: str, count: int) -> Tensor:
         """Return what a model reads of a part's first inputs."""
@@ -78,13 +77,13 @@ class StoredRows:
             yield inputs, _seen(self.preprocessor, inputs)
             give_back()
 
-    def with_examples(self, count: int, seed: int) -> StoredRows:
-        """The same with some training inputs as a part of their own."""
+    def with_training_parts(self, *, examples: int, coded: int, seed: int) -> StoredRows:
+        """The same with at most so many training inputs as parts of their own."""
         train = self.rows["train"]
         first = self.stored.take(train[:1])
         shown = self.preprocessor.shown(first, channels_last(_seen(self.preprocessor, first)).numpy())
-        chosen = choose_examples(len(train), shown, count=count, seed=seed)
-        return replace(self, rows={**self.rows, EXAMPLES: train[chosen]})
+        chosen = training_parts(len(train), shown, examples=examples, coded=coded, seed=seed)
+        return replace(self, rows={**self.rows, **{name: train[places] for name, places in chosen.items()}})
 
 
 def learn_within_memory(

@@ -18,7 +18,7 @@ from dissensus.latent.by_point import by_point
 from dissensus.latent.codes import LatentCodes, encodings
 from dissensus.latent.forms import Expectation, Information, models_of, most_probable
 from dissensus.latent.one_space import shared_space
-from dissensus.latent.points import points_of_size
+from dissensus.latent.points import list_of_size, points_of_size
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
@@ -72,7 +72,7 @@ class LatentSpace:
     def encode(self, X: Any) -> Tensor:
         """The codes (N, Z) of inputs: the means of q(z|x). Accepts what ``fit`` takes."""
         data = X if self._read is None else self._read(X)
-        return encodings(self.model, self.draws, data, self.device)[0]
+        return encodings(self.model, self.draws, [data], self.device)[0]
 
     @torch.no_grad()
     def decode(self, z: Any, *, draw: int = -1) -> Any:
@@ -80,9 +80,7 @@ class LatentSpace:
 
         Pictures and rows are the mean, in the inputs' own units; texts are the most probable ones.
         """
-        points = self._points(z)
-        if points.ndim != 2:
-            raise DataError(f"z must be of shape (points, {self.size}), not {tuple(points.shape)}")
+        points = list_of_size(z, self.size)
         if not -len(self._models) <= draw < len(self._models):
             raise SettingsError(f"draw={draw}: this space has {len(self._models)} draws")
         found = most_probable(self._models[draw], points.to(self.device, torch.float32))
