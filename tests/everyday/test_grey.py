@@ -36,6 +36,19 @@ def test_they_are_modelled_as_grey(gate):
     assert gate.preprocessor_.shape == (8, 8, 1)
 
 
+@pytest.mark.parametrize("form", ["folder", "npy", "floats", "array"])
+def test_they_are_where_inputs_stay_on_disk_too(gate, scans, tmp_path, form):
+    pixels = np.stack([np.asarray(Image.open(path)) for path in sorted(scans.iterdir())])
+    source = {"folder": scans, "array": pixels}.get(form, tmp_path / "pictures.npy")
+    np.save(tmp_path / "pictures.npy", pixels if form == "npy" else (pixels / 255).astype(np.float32))
+    with pytest.warns(InputWarning, match="60 pictures that are all grey") as caught:
+        own = Detector(**SMALL).fit(source, memory="64 GB")
+    assert {warning.filename for warning in caught} == {__file__}
+    assert own.preprocessor_.shape == (8, 8, 1)
+    new = stripes(4, seed=1)
+    np.testing.assert_array_equal(own.score_samples(new), gate.score_samples(new))
+
+
 def test_the_same_picture_scores_the_same_however_it_is_saved(gate, tmp_path):
     pixels = stripes(4, seed=1)
     colours, grey = gate.score_samples(in_colour(pixels)), gate.score_samples(pixels)
@@ -72,5 +85,6 @@ def test_one_picture_in_colour_is_enough_to_model_colours():
 
 def test_a_model_of_colours_is_left_its_colours():
     wide = Detector(**SMALL).fit(np.random.default_rng(0).integers(0, 256, (60, 8, 8, 3), np.uint8))
-    own = Detector(**SMALL, model=wide.model_).fit(in_colour(stripes(60)))
-    assert own.preprocessor_.shape == (8, 8, 3)
+    for memory in (None, "64 GB"):
+        own = Detector(**SMALL, model=wide.model_).fit(in_colour(stripes(60)), memory=memory)
+        assert own.preprocessor_.shape == (8, 8, 3)

@@ -107,7 +107,14 @@ def learn_within_memory(
             folder = Path(ended.enter_context(_temporary_folder()))
         else:
             folder = Path(checkpoint) / "inputs"
-        stored, encoder = store_inputs(X, folder, resize=plan.resize, most=int(plan.memory * LEARNING))
+        stored, encoder = store_inputs(
+            X,
+            folder,
+            resize=plan.resize,
+            most=int(plan.memory * LEARNING),
+            as_they_are=plan.own_shape,
+            stacklevel=stacklevel + 1,
+        )
         prepared = _prepared(stored, encoder, plan, stacklevel + 1)
         return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
 
