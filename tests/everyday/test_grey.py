@@ -6,6 +6,7 @@ from PIL import Image
 
 from dissensus import Detector
 from dissensus.errors import DataError, InputWarning
+from dissensus.inputs import ImageFolder
 from tests.cli.conftest import stripes
 from tests.everyday.conftest import TINY
 
@@ -75,6 +76,37 @@ def test_pictures_in_colour_are_named(gate, tmp_path):
     np.save(tmp_path / "pictures.npy", pixels)
     rows = list(gate.decide_stream(tmp_path / "pictures.npy", on_error="skip"))
     assert [row.score is None for row in rows] == [False, True, False]
+
+
+@pytest.mark.parametrize("colour_first", [True, False])
+def test_a_picture_in_colour_is_named_wherever_it_stands(gate, tmp_path, colour_first):
+    pixels = in_colour(stripes(1, seed=1)[0])
+    pixels[2, 3] = (250, 0, 0)
+    Image.fromarray(pixels).save(tmp_path / ("a.png" if colour_first else "c.png"))
+    Image.fromarray(stripes(1, seed=1)[0]).save(tmp_path / "b.png")
+    rows = list(gate.decide_stream(tmp_path, on_error="skip"))
+    assert [row.score is None for row in rows] == [colour_first, not colour_first]
+
+
+@pytest.mark.parametrize("colour_first", [True, False])
+@pytest.mark.parametrize("suffix", ["png", "jpg", "tif"])
+def test_a_folder_with_a_picture_in_colour_has_colours(tmp_path, colour_first, suffix):
+    for number, pixels in enumerate(stripes(3)):
+        Image.fromarray(pixels).save(tmp_path / f"b{number}.{suffix}")
+    pixels = in_colour(stripes(1)[0])
+    pixels[2, 3] = (250, 0, 0)
+    Image.fromarray(pixels).save(tmp_path / (f"a.{suffix}" if colour_first else f"c.{suffix}"))
+    (tmp_path / f"b3.{suffix}").write_bytes(b"damaged")
+    folder = ImageFolder(tmp_path, on_error="skip")
+    assert folder.load().shape == (4, 8, 8, 3)
+    assert len(folder.skipped) == 1
+
+
+@pytest.mark.parametrize("mode", ["1", "L", "LA", "I;16"])
+def test_every_way_to_store_grey_is_grey(tmp_path, mode):
+    for name in "ab":
+        Image.new(mode, (8, 8)).save(tmp_path / f"{name}.png")
+    assert ImageFolder(tmp_path).shape == (8, 8)
 
 
 def test_one_picture_in_colour_is_enough_to_model_colours():
