@@ -102,7 +102,14 @@ def learn_within_memory(
             folder = Path(ended.enter_context(_temporary_folder()))
         else:
             folder = Path(checkpoint) / "inputs"
-        stored, encoder = store_inputs(X, folder, resize=plan.resize, most=int(plan.memory * LEARNING))
+        stored, encoder = store_inputs(
+            X,
+            folder,
+            resize=plan.resize,
+            most=int(plan.memory * LEARNING),
+            as_they_are=plan.own_shape,
+            stacklevel=stacklevel + 1,
+        )
         kept = None if checkpoint is None else folder
         prepared = _prepared(stored, encoder, plan, kept, stacklevel + 1)
         return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
