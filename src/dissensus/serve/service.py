@@ -14,6 +14,7 @@ from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import SettingsError, brief
 from dissensus.serve.aside import aside
 from dissensus.serve.bodies import Bodies
+from dissensus.serve.confirming import Confirming
 from dissensus.serve.decoders import Decoders
 from dissensus.serve.gate_folder import GateFolder
 from dissensus.serve.gates import Gates
@@ -39,12 +40,9 @@ class Service:
     def __init__(self, path: Path, settings: ServeSettings) -> None:
         self.settings, self.metrics = settings, Metrics()
         self.keys = None if settings.keys is None else KeyFile(settings.keys)
-        self.gates = Gates(
-            GateFolder(path, device=settings.device, own=_own_code(settings)),
-            settings,
-            self.metrics,
-            on_alarm=self._on_alarm,
-        )
+        folder = GateFolder(path, device=settings.device, own=_own_code(settings))
+        self.gates = Gates(folder, settings, self.metrics, on_alarm=self._on_alarm)
+        self.confirming = Confirming(folder, self.gates)
         self.gates.load_all()
         self.bodies = Bodies(settings.max_body, settings.timeout)
         self.tracer: Any = None
@@ -102,6 +100,7 @@ class Service:
             for task in watching:
                 task.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
+            await self.confirming.close()
             await self.gates.close()
             if self._webhook is not None:
                 await self._webhook.close()
