@@ -50,6 +50,13 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
             ("one-64", "one picture of 64×64×3"),
         )
     },
+    "cpu.rows.fit": ("cpu", "rows", "fit of 5,000 × 20 rows by Detector()", GOAL),
+    "cpu.rows.score": (
+        "cpu",
+        "rows",
+        "scores of 100,000 × 20 rows by Detector()",
+        "5th nearest row (scikit-learn)",
+    ),
     "cpu.import": ("cpu", "startup", "import dissensus, over import torch", GOAL),
     "cpu.help": ("cpu", "startup", "dissensus --help", GOAL),
     **{f"cpu.nll.{K}": ("cpu", "rivals", f"{NLL}{K}", "pythae's get_nll") for K in (8, 16, 32)},
