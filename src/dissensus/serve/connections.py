@@ -13,8 +13,8 @@ HEAD_SECONDS = 15.0  # from its first byte to its last
 WRITE_SECONDS = 10.0  # without a byte that the client has read
 HEAD_BYTES = 1 << 16
 READ_BYTES = 1 << 16  # at once: cut into chunks of one byte they take ten milliseconds to take apart
-# Of a read, and of what waits to be decrypted. With both and the rest of a record of TLS (16 KiB) handed on in
-# one piece, it is no more than READ_BYTES.
+# Of a read, and of what waits to be decrypted: both together and the rest of a record (16 KiB), which come in
+# one piece after a wait, are no more than READ_BYTES.
 TLS_BYTES = READ_BYTES // 4
 _ERROR = '{"error": "the request is not HTTP/1.1 as RFC 9112 has it, or its head is larger than 64 KiB"}'
 NO_HTTP = (
