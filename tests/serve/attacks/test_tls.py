@@ -87,9 +87,8 @@ def test_a_body_comes_in_bounded_parts_and_waits_where_nobody_reads_it(
     size = 1 << 24
     head = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
     with serving(folder / "rows", **certified) as found, greeted(found) as connection:
-        sending = threading.Thread(
-            target=connection.sendall, args=(head + b"%d\r\n\r\n" % size + bytes(size),)
-        )
+        request = head + b"%d\r\n\r\n" % size + bytes(size)
+        sending = threading.Thread(target=connection.sendall, args=(request,))
         sending.start()
         until(lambda: connections and connections[-1].transport._ssl_protocol._ssl_reading_paused)
         assert connections[-1].transport._ssl_protocol._get_read_buffer_size() <= READ_BYTES
