@@ -90,6 +90,16 @@ class TestLatentSpaceOfAGate:
         assert len(found) == 20
         assert (found[:, None] - every).norm(dim=2).min(dim=1).values.max() < 1e-5
 
+    def test_held_out_codes_are_drawn_from_what_the_encoder_says(self, quick, rows):
+        # Every held-out input is a training input too: only a draw is away from all means.
+        gate = quick().fit(np.tile(rows, (20, 1)))
+        codes = gate.learnt_.codes
+        means, log_stds = torch.from_numpy(codes.means), torch.from_numpy(codes.log_stds)
+        drawn = torch.from_numpy(codes.held_out)
+        assert len(drawn) > 150
+        off = ((drawn[:, None] - means) / log_stds.exp()).norm(dim=2).min(dim=1).values
+        assert off.median() > 0.05
+
     def test_a_model_that_takes_no_symbols_is_refused(self):
         for asked in (
             Detector(model="maf", embed=Vocabulary.of(TEXTS)),

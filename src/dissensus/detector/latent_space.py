@@ -43,6 +43,7 @@ def codes_of_fit(drawn: Drawn, held_out: HeldOut, device: torch.device) -> Laten
         drawn.draws.select(shared.draws),
         (seen for _, seen in held_out.batches(CODED)),
         held_out.first("calibration", MOST_HELD_OUT),
+        seed=drawn.seed,
         device=device,
     )
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from dissensus.errors import ArtifactError
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws, load_draw
+from dissensus.seeding import torch_stream
 from dissensus.tiles import filled, slices
 from dissensus.torch_threads import torch_threads
 
@@ -35,7 +36,7 @@ class LatentCodes:
     log_stds: NDArray[np.float32]
     """(N, Z)"""
     held_out: NDArray[np.float32]
-    """Means (n, Z) of at most 1,000 calibration inputs."""
+    """(n, Z), one drawn from q(z|x) for each of at most 1,000 calibration inputs."""
 
     @classmethod
     def measure(
@@ -45,12 +46,16 @@ class LatentCodes:
         training: Iterable[Tensor],
         held_out: Tensor,
         *,
+        seed: int,
         device: torch.device,
     ) -> LatentCodes:
         """Of batches of training inputs (N, *S) and of inputs (n, *S) as the model reads them."""
         means, log_stds = encodings(model, draws, training, device)
-        others, _ = encodings(model, draws, [held_out], device)
-        return cls(means.numpy(), log_stds.numpy(), others.numpy())
+        centres, spreads = encodings(model, draws, [held_out], device)
+        noise = torch.randn(centres.shape, generator=torch_stream(seed, "latent codes"))
+        # Drawn, as decoders were trained on: about the means, which they never saw, draws agree far more than
+        # about any other point, and nothing but a mean would ever pass for a code.
+        return cls(means.numpy(), log_stds.numpy(), (centres + spreads.exp() * noise).numpy())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As they are saved."""
