@@ -1,8 +1,10 @@
 """Many requests become few calls, in bounded time and room, and nobody gets another's answer."""
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -291,6 +293,25 @@ def test_closing_finishes_what_was_accepted():
         return [task.result().score.tolist() for task in tasks]
 
     assert run(scenario, scorer=scorer) == [[float(n)] for n in range(20)]
+
+
+def test_a_closed_one_is_gone_without_a_search_for_circles():
+    """It keeps a gate's weights in memory, and what a server started with is never searched again."""
+
+    async def main():
+        pool = Workers(1)
+        batcher = Batcher(Scorer(), pool, max_batch=8, max_delay=0.0, capacity=100)
+        await batcher.decide(rows(*range(20)), timeout=LONG)
+        await batcher.close()
+        pool.close()
+        return weakref.ref(batcher)
+
+    gc.collect()
+    gc.disable()
+    try:
+        assert asyncio.run(main())() is None
+    finally:
+        gc.enable()
 
 
 def test_a_refusal_for_want_of_room_is_held_back(monkeypatch):

@@ -33,6 +33,13 @@ gates._deciding = lambda gate: lambda inputs: threading.Event().wait()
 from dissensus.cli import main
 main()
 """
+COUNTS_AT_ITS_END = """
+import atexit, gc, sys
+from dissensus.cli import main
+gc.unfreeze()
+atexit.register(lambda: print("left alone:", gc.get_freeze_count(), file=sys.stderr))
+main()
+"""
 ROW = json.dumps({"rows": [[0.1, 0.2, 0.3]] * 4}).encode()
 
 
@@ -133,6 +140,14 @@ def test_sigterm_does_not_wait_for_a_batch_that_nobody_waits_for(folder, until):
         process.send_signal(signal.SIGTERM)
         assert process.wait(LONG) == 0
     assert json.loads(lines[-1])["event"] == "stopped"
+
+
+def test_what_was_there_at_the_start_is_searched_for_circles_no_more(folder):
+    """Such a search takes half a second with all modules and gates, and no client is answered meanwhile."""
+    with command(folder / "rows", program=("-c", COUNTS_AT_ITS_END)) as (_, _, lines):
+        pass
+    (said,) = (line for line in lines if line.startswith("left alone:"))
+    assert int(said.split()[-1]) > 100_000
 
 
 def test_it_says_not_ready_before_it_ends(folder, until):

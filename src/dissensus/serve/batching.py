@@ -70,7 +70,7 @@ class Batcher:
         self._started: Counter[str | None] = Counter()  # inputs that are being scored
         self._large_started = 0  # batches of large requests among them
         self._small_came = -math.inf
-        self._dispatcher = asyncio.create_task(self._dispatch())
+        self._dispatcher: asyncio.Task[None] | None = asyncio.create_task(self._dispatch())
 
     @property
     def waiting(self) -> int:
@@ -117,14 +117,17 @@ class Batcher:
     @property
     def alive(self) -> bool:
         """Whether what is queued will be scored."""
-        return not self._dispatcher.done()
+        return self._dispatcher is not None and not self._dispatcher.done()
 
     async def close(self) -> None:
         """Scores what was accepted, then stops."""
         while self.waiting or self._running:
             await asyncio.sleep(0.01)
-        self._dispatcher.cancel()
-        await asyncio.gather(self._dispatcher, return_exceptions=True)
+        if self._dispatcher is not None:
+            self._dispatcher.cancel()
+            await asyncio.gather(self._dispatcher, return_exceptions=True)
+            # How it ended leads back here, a circle that would keep the weights in memory until it is found.
+            self._dispatcher = None
 
     def _seconds(self, counts: Mapping[str | None, int]) -> float:
         """What scoring so many inputs takes all workers; 0 where nobody knows yet."""

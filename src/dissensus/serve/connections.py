@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["HEAD_SECONDS", "READ_BYTES", "TLS_BYTES", "BoundedConnection", "Placed", "Places"]
+__all__ = ["HEAD_SECONDS", "READ_BYTES", "TINY_CHUNKS", "TLS_BYTES", "BoundedConnection", "Placed", "Places"]
 
 HEAD_SECONDS = 15.0  # from its first byte to its last
 WRITE_SECONDS = 10.0  # without a byte that the client has read
@@ -16,7 +16,13 @@ READ_BYTES = 1 << 16  # at once: cut into chunks of one byte they take ten milli
 # Of a read, and of what waits to be decrypted. With both and the rest of a record of TLS (16 KiB) handed on
 # in one piece, it is no more than READ_BYTES.
 TLS_BYTES = READ_BYTES // 4
-_ERROR = '{"error": "the request is not HTTP/1.1 as RFC 9112 has it, or its head is larger than 64 KiB"}'
+# So many chunks of a body may be of any length, others must have so many bytes on average: each chunk takes
+# Python as long as a whole packet.
+TINY_CHUNKS, CHUNK_BYTES = 1 << 13, 32
+_ERROR = (
+    '{"error": "the request is not HTTP/1.1 as RFC 9112 has it, its head is larger than 64 KiB, or its body '
+    'comes in chunks of a few bytes"}'
+)
 NO_HTTP = (
     "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nX-Content-Type-Options: nosniff\r\n"
     f"Content-Length: {len(_ERROR)}\r\nConnection: close\r\n\r\n{_ERROR}"
@@ -75,7 +81,7 @@ class BoundedConnection(HttpToolsProtocol):
     A request's head may take 15 seconds and 64 KiB, and some of an answer must be read every 10 seconds. One
     request is taken at a time: what a client sends before it has its answer is dropped, and the connection is
     closed after that answer, as RFC 9112 (9.3.2) allows; thousands of requests in one packet would otherwise
-    be thousands of tasks.
+    be thousands of tasks. Thousands of chunks of a few bytes are refused.
     """
 
     def __init__(self, *, places: Places, **uvicorn: Any) -> None:
@@ -85,6 +91,7 @@ class BoundedConnection(HttpToolsProtocol):
         """What has this connection's place until its client has greeted, where there is TLS."""
         self._in_head = self._last = False
         self._head = self._unread = 0  # bytes of its fields, and since the last of them
+        self._chunks = self._body = 0  # of the body, and bytes of it
         self._reading: asyncio.TimerHandle | None = None
         self._writing: asyncio.TimerHandle | None = None
 
@@ -124,6 +131,7 @@ class BoundedConnection(HttpToolsProtocol):
             raise ValueError("a request came before the answer to an earlier one")
         super().on_message_begin()
         self._in_head, self._head, self._unread = True, 0, 0
+        self._chunks = self._body = 0
         if self._reading is None:
             self._wait_for_head()
 
@@ -142,6 +150,17 @@ class BoundedConnection(HttpToolsProtocol):
         self._in_head = False
         self._stop_reading_clock()
         super().on_headers_complete()
+
+    def on_chunk_header(self) -> None:
+        """Another chunk of the body begins."""
+        self._chunks += 1
+        if (self._chunks - TINY_CHUNKS) * CHUNK_BYTES > self._body:
+            raise ValueError("the body comes in chunks of a few bytes")
+
+    def on_body(self, body: bytes) -> None:
+        """A part of the body."""
+        self._body += len(body)
+        super().on_body(body)
 
     def on_message_complete(self) -> None:
         """The request is complete."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -134,6 +135,10 @@ def serve(service: Service, on_address: Callable[[str], None] = lambda _: None) 
     address = f"{settings.scheme}://{host}:{port}"
 
     def on_start() -> None:
+        # A search for circles of objects holds up every client. What is there now stays: of what comes later
+        # one takes a moment, of all modules and gates half a second.
+        gc.collect()
+        gc.freeze()
         log("serving", address=address, gates=service.gates.names, workers=settings.worker_count)
         on_address(address)
 

@@ -9,6 +9,7 @@ from http.client import HTTPResponse
 import httpx
 import pytest
 
+from dissensus.serve.connections import TINY_CHUNKS
 from dissensus.serve.forms import parse_files
 from dissensus.serve.keys import new_key
 
@@ -61,6 +62,26 @@ def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, conn
         assert refused.read()
         connection.sendall(b"GET /v2/health/live HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert answer_on(connection).status == 200
+
+
+def test_a_body_in_chunks_of_a_few_bytes_is_refused(serving, folder, connect, until_closed):
+    """Each chunk takes as long as a whole packet. A few are as good as any, and many if they are longer."""
+    with serving(folder / "rows") as found:
+        with connect(found) as connection:
+            connection.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode())
+            with suppress(OSError):
+                connection.sendall(b"1\r\n \r\n" * (2 * TINY_CHUNKS))
+            refused = until_closed(connection)
+        assert refused == b"" or refused.startswith(b"HTTP/1.1 400")  # it may be lost with what is not read
+        for chunk, count in (
+            (b"1\r\n \r\n", TINY_CHUNKS // 2),
+            (b"20\r\n%b\r\n" % (b" " * 32), 2 * TINY_CHUNKS),
+        ):
+            row = b'{"rows": [[1, 2, 3]]}'
+            with connect(found) as connection:
+                connection.sendall(f"{HEAD}Transfer-Encoding: chunked\r\n\r\n".encode() + chunk * count)
+                connection.sendall(b"%x\r\n%b\r\n0\r\n\r\n" % (len(row), row))
+                assert answer_on(connection).status == 200
 
 
 NEAR = b"\r\n--edge-"
