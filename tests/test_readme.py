@@ -35,7 +35,8 @@ all_digits = dissensus.inputs.digits()
 dissensus.inputs.digits = lambda: all_digits[:, ::3, ::3]
 """
 
-PAGES = [README, *sorted((ROOT / "docs").rglob("*.md")), ROOT / "CHANGELOG.md"]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+BESIDE = [ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 
 
 def blocks(language):
@@ -78,7 +79,7 @@ def test_the_readme_is_one_page():
     assert len(README.read_text("utf-8").split()) <= MOST_WORDS
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", PAGES + BESIDE, ids=lambda page: page.name)
 def test_every_relative_link_leads_somewhere(page):
     assert broken_links(page) == []
 
@@ -102,7 +103,7 @@ def test_every_page_of_the_documents_can_be_reached_from_the_readme():
             reached.add(page)
             links = re.findall(r"\]\(([^)\s#:]+\.md)", prose(page.read_text("utf-8")))
             waiting += [(page.parent / unquote(link)).resolve() for link in links]
-    assert set(PAGES[:-1]) <= reached
+    assert set(PAGES) <= reached
 
 
 def test_what_is_installed_and_made_exists():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +60,7 @@ def _few_pictures(results: Path) -> str:
     return "\n".join(lines)
 
 
-def _several(rows: list[dict[str, Any]], column: str) -> str:
+def _several(rows: Sequence[Mapping[str, Any]], column: str) -> str:
     shown = ["" if row[column] is None else formatted(float(row[column]), "s3") for row in rows]
     return ", ".join(filter(None, shown))
 

@@ -90,7 +90,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     ),
     "cpu": (
         _speed("cpu", 6, "training", "decoding", "accuracy", "trajectory"),
-        _speed("cpu", 7, "single", "growth", "rivals", "startup", "beside-others", "same-bits"),
+        _speed("cpu", 7, "single", "growth", "rivals", "rows", "startup", "beside-others", "same-bits"),
         # Their records were made beside other work, and their seconds say nothing.
         Part("speed --device cpu --only efforts", 4),
         Part("frontier --only fashion-mnist-45", 6),

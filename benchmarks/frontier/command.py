@@ -19,6 +19,13 @@ SETS: dict[str, dict[str, Any]] = {
         "inliers": 1000,
         "outliers": 300,
     },
+    "fashion-mnist-01": {
+        "dataset": "fashion-mnist",
+        "left_out": [0, 1],
+        "epochs": None,
+        "inliers": 500,
+        "outliers": 150,
+    },
     "svhn-45": {"dataset": "svhn", "left_out": [4, 5], "epochs": 12, "inliers": 500, "outliers": 150},
 }
 """The selection sets: clusters of training images that are left out, epochs (None: as ever), and how many

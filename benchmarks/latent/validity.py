@@ -116,10 +116,10 @@ def measure_validity(
 
 
 def points_of(space: LatentSpace, count: int, *, seed: int) -> dict[str, Tensor]:
-    """Points (n, Z) by kind: of the prior, further out, and between the codes of two held-out texts."""
+    """Points (n, Z) by kind: of the prior, further out, and between the codes of two training texts."""
     generator = torch_stream(seed, "latent", "points")
     assert space.codes is not None
-    codes = torch.from_numpy(space.codes.held_out)
+    codes = torch.from_numpy(space.codes.means)
     first, second = (codes[torch.randint(len(codes), (count,), generator=generator)] for _ in range(2))
     between = torch.rand(count, 1, generator=generator)
     noise = torch.randn(count, space.size, generator=generator)

@@ -114,7 +114,7 @@ def _at_least_a_decade(axes: Axes) -> None:
 
 
 def _single(record: Record) -> Figure:
-    figure, (axes,) = _figure(1, "One image, default detector", record)
+    figure, (axes,) = _figure(1, "One image, thorough", record)
     latency = record.about["latency"]
     axes.hist([1e3 * value for value in latency["every"]], bins=30, color=OURS)
     goal = next(one["other"] for one in record.rows if one["other_name"] == "goal")

@@ -37,8 +37,8 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
     "cpu.sampled.1": ("cpu", "rivals", f"{DENSE}1 chain", "PyOD's VAE"),
     "cpu.sampled.2": ("cpu", "rivals", f"{DENSE}2 chains", "PyOD's VAE"),
     "cpu.decodings": ("cpu", "decoding", "decodings a second, conv VAE, K = 16", PLAIN),
-    "cpu.batch": ("cpu", "single", "a batch of 128 images, default detector", PLAIN),
-    "cpu.one-image": ("cpu", "single", "one image, default detector, loaded", GOAL),
+    "cpu.batch": ("cpu", "single", "a batch of 128 images, thorough", PLAIN),
+    "cpu.one-image": ("cpu", "single", "one image, thorough, loaded", GOAL),
     **{
         f"cpu.{effort}.{short}": ("cpu", "efforts", f"{what}, {effort}", "commit 0313e6b")
         for effort in ("fast", "standard", "thorough")
@@ -50,6 +50,13 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
             ("one-64", "one picture of 64×64×3"),
         )
     },
+    "cpu.rows.fit": ("cpu", "rows", "fit of 5,000 × 20 rows by Detector()", GOAL),
+    "cpu.rows.score": (
+        "cpu",
+        "rows",
+        "scores of 100,000 × 20 rows by Detector()",
+        "5th nearest row (scikit-learn)",
+    ),
     "cpu.import": ("cpu", "startup", "import dissensus, over import torch", GOAL),
     "cpu.help": ("cpu", "startup", "dissensus --help", GOAL),
     **{f"cpu.nll.{K}": ("cpu", "rivals", f"{NLL}{K}", "pythae's get_nll") for K in (8, 16, 32)},

@@ -14,6 +14,7 @@ from benchmarks.speed.efforts import measure_efforts
 from benchmarks.speed.growth import measure_growth
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.rivals import measure_rivals
+from benchmarks.speed.rows import measure_rows
 from benchmarks.speed.same_bits import measure_same_bits
 from benchmarks.speed.single import measure_single
 from benchmarks.speed.sizes import Sizes
@@ -33,6 +34,7 @@ PARTS: Mapping[str, Measure] = {
     "efforts": measure_efforts,
     "growth": measure_growth,
     "rivals": measure_rivals,
+    "rows": measure_rows,
     "startup": measure_startup,
     "beside-others": measure_beside_others,
     "same-bits": measure_same_bits,
@@ -45,7 +47,7 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "efforts", "rivals", "startup", "beside-others", "same-bits"),
+    "cuda": ("single", "efforts", "rivals", "rows", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
 

@@ -55,6 +55,7 @@ def test_the_card_says_what_a_flag_means(saved):
     assert "nats" in card
     assert "| statistic | typicality |" in card
     assert "training inputs, which whoever has this folder can see" in card
+    assert "the latent codes of 44 training and 9 calibration inputs" in card
 
 
 @pytest.mark.filterwarnings("ignore::dissensus.errors.CalibrationWarning")
@@ -63,7 +64,7 @@ def test_the_card_says_when_nothing_can_be_flagged_and_nothing_is_kept(rows, tmp
     gate.fit(rows).save(tmp_path / "gate")
     card = (tmp_path / "gate" / "README.md").read_text("utf-8")
     assert "Nothing is ever flagged: 9 calibration inputs are too few for a rate of 0.001." in card
-    assert "whoever has this folder" not in card
+    assert "training inputs" not in card
 
 
 def test_an_edited_card_changes_nothing(gate, rows, saved):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
+from benchmarks.latent.pieces import language_pieces
+from benchmarks.latent.validity import SCORES
 
 
 @pytest.mark.parametrize("text", ["x", "1 / 3 + x", "sin( x * ( 2 + x ) ) / exp( 1 )", "( ( x ) )"])
@@ -31,3 +33,24 @@ def test_the_target_is_at_no_distance():
 def test_the_target_is_never_shown(tmp_path):
     (tmp_path / "some.txt").write_text(f"x\n{TARGET}\n")
     assert list(read_expressions(tmp_path / "some.txt")) == ["x"]
+
+
+def some_expressions(count=400):
+    random = np.random.default_rng(0)
+    parts = ["x", "1", "2", "3", "sin( x )", "exp( 1 )", "( x + 2 )"]
+    return [
+        "".join(f"{random.choice(parts)} {random.choice(list('+*/'))} " for _ in range(2)) + "x"
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")
+def test_validity_is_measured_in_small(tmp_path):
+    (tmp_path / "some.txt").write_text("\n".join(some_expressions()))
+    pieces = language_pieces("expressions", [0], data=tmp_path / "some.txt", device="cpu", quick=True)
+    first = pieces[0]
+    assert (first.group, first.name) == ("expressions", "shared-encoder")
+    found = first.measure(lambda _: None)
+    assert [row["points"] for row in found.rows] == ["prior", "2 × prior", "5 × prior", "between codes"]
+    assert set(SCORES) < set(found.rows[0])
+    assert found.about["space"] == "4 draws that share one encoder"

@@ -112,6 +112,8 @@ def test_other_writers_of_a_gate_are_refused_too(dissensus, fit, start, images_f
     before = (gate / "config.json").read_bytes()
     holder = start(HOLDER, gate)
     refused(dissensus("calibrate", gate, tmp_path / "none.npy"), holder)
+    refused(dissensus("confirm", gate, tmp_path / "none.npy", "--normal"), holder)
+    refused(dissensus("join", tmp_path / "none", tmp_path / "neither", "-o", gate), holder)
     with pytest.raises(InUseError, match=f"process {holder.pid} "):
         BayesianVAE.load(gate).save(gate)
     assert dissensus("score", gate, images_file, "--json").code == 0  # reading takes no lock

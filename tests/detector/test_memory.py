@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from dissensus import BayesianFlow
-from dissensus.detector import bounded
+from dissensus.detector import bounded, windows
 from dissensus.errors import DataError, OutputError, SettingsError
 from dissensus.inputs import ImageFolder, caching, stored
 
@@ -82,7 +82,7 @@ def test_inputs_that_fit_give_the_same_gate(quick, on_disk, tiny_files, kind, fo
 
 def small(pictures):
     """Memory for two windows of two batches of 16 pictures a chain."""
-    return int(2 * 2 * 32 * pictures[0].size / bounded.WINDOWS) + 100
+    return int(2 * 2 * 32 * pictures[0].size / windows.WINDOWS) + 100
 
 
 @pytest.fixture(scope="module")
@@ -174,6 +174,24 @@ def test_an_interrupted_fit_goes_on_to_the_same_bits(quick, ordered, pictures, n
     gate = quick().fit(ordered, on_progress=lambda *done: seen.append(done[:2]), **settings)
     assert [done for stage, done in seen if stage == "sampling"] == [3, 4]
     same_draws(gate, quick().fit(ordered, memory=small(pictures)))
+
+
+def test_a_process_that_takes_more_memory_goes_on_with_the_same_windows(
+    quick, ordered, pictures, monkeypatch, no_process, tmp_path
+):
+    def stop(stage, done, total):
+        if (stage, done) == ("sampling", 2):
+            raise KeyboardInterrupt
+
+    each, memory = pictures[0].size, small(pictures)
+    settings = {"memory": memory + 40 * each, "checkpoint": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        quick().fit(ordered, on_progress=stop, **settings)
+    monkeypatch.setattr(bounded, "_step_peak", lambda *_: memory // 3)  # what is measured is never the same
+    seen, reader = [], Reader(monkeypatch)
+    quick().fit(ordered, on_progress=lambda *done: seen.append(done[:2]), **settings)
+    assert [done for stage, done in seen if stage == "sampling"] == [3, 4]
+    assert reader.most == 32
 
 
 def test_what_was_decoded_is_not_decoded_again(quick, on_disk, tiny_files, monkeypatch, tmp_path):

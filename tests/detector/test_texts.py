@@ -77,6 +77,29 @@ class TestLatentSpaceOfAGate:
         with pytest.raises(DataError, match="neighbours=True"):
             gate.latent.log_q(torch.zeros(1, 2))
 
+    def test_they_are_kept_where_no_training_inputs_are_to_be_shown(self, quick, rows):
+        gate = quick(examples=0).fit(rows)
+        assert len(gate.examples_.inputs) == 0
+        assert len(gate.learnt_.codes.means) == gate.learnt_.rows["train"]
+        assert gate.latent.log_q(torch.zeros(1, 2)).isfinite().all()
+
+    def test_they_are_of_what_the_encoder_makes_of_training_inputs(self, quick, rows, monkeypatch):
+        monkeypatch.setattr("dissensus.detector.latent_space.MOST_TRAINING", 20)
+        gate = quick().fit(rows)
+        every, found = gate.latent.encode(rows), torch.from_numpy(gate.learnt_.codes.means)
+        assert len(found) == 20
+        assert (found[:, None] - every).norm(dim=2).min(dim=1).values.max() < 1e-5
+
+    def test_held_out_codes_are_drawn_from_what_the_encoder_says(self, quick, rows):
+        # Every held-out input is a training input too: only a draw is away from all means.
+        gate = quick().fit(np.tile(rows, (20, 1)))
+        codes = gate.learnt_.codes
+        means, log_stds = torch.from_numpy(codes.means), torch.from_numpy(codes.log_stds)
+        drawn = torch.from_numpy(codes.held_out)
+        assert len(drawn) > 150
+        off = ((drawn[:, None] - means) / log_stds.exp()).norm(dim=2).min(dim=1).values
+        assert off.median() > 0.05
+
     def test_a_model_that_takes_no_symbols_is_refused(self):
         for asked in (
             Detector(model="maf", embed=Vocabulary.of(TEXTS)),

@@ -7,7 +7,7 @@ import pytest
 
 from dissensus import Detector
 from dissensus.errors import DataError, InputWarning
-from dissensus.inputs import Table, fit_preprocessor
+from dissensus.inputs import Table, TableStream, fit_preprocessor, stored_tables
 from tests.everyday.conftest import TINY, penguins, rows_of, text_of
 
 SMALL = ["--epochs", "3", "--draws", "2"]
@@ -55,6 +55,55 @@ def test_row_numbers_of_a_part_of_the_rows():
     rng = np.random.default_rng(0)
     table = {"rowid": np.sort(rng.permutation(300)[:240]).tolist(), **penguins(240)}
     assert "rowid" not in columns_learnt(table)[0]
+
+
+def test_row_numbers_of_runs_of_the_rows():
+    numbers = [number + 10**6 * (number // 60) for number in range(240)]
+    assert "rowid" not in columns_learnt({"rowid": numbers, **penguins(240)})[0]
+
+
+@pytest.mark.parametrize("memory", [None, "64 GB"])
+@pytest.mark.parametrize("name", ["", "rowid"])
+def test_rows_are_not_learnt_by_their_number_however_they_are_read(dissensus, tmp_path, name, memory):
+    (tmp_path / "train.csv").write_text(text_of(indexed(240, name=name)))
+    more = [] if memory is None else ["--memory", memory]
+    answer = dissensus("fit", tmp_path / "train.csv", "-o", tmp_path / "gate", *SMALL, *more)
+    assert answer.code == 0, answer.err
+    said = "numbers the rows" if name else "first column has no name"
+    assert answer.err.count(said) == 1
+    assert dissensus("inspect", tmp_path / "gate", "--json").json["columns"] == list(penguins(1))
+
+
+def test_row_numbers_of_more_rows_than_are_looked_at(tmp_path, monkeypatch):
+    monkeypatch.setattr(stored_tables, "SAMPLE", 700)
+    rng = np.random.default_rng(0)
+    table = Table({"rowid": np.arange(9000), "x": rng.normal(size=9000)}, range(9000))
+    with pytest.warns(InputWarning, match="'rowid' numbers the rows"):
+        _, encoder = stored_tables.store_table(TableStream(table), tmp_path, most=10**9, stacklevel=1)
+    assert encoder.names == ("x",)
+
+
+def test_a_warning_says_whose_call_it_is_about():
+    frame = pytest.importorskip("pandas").DataFrame(indexed(240, name="rowid"))
+    for memory in (None, "64 GB"):
+        with pytest.warns(InputWarning, match="numbers the rows") as caught:
+            Detector(**TINY).fit(frame, memory=memory)
+        assert [warning.filename for warning in caught] == [__file__] * len(caught)
+
+
+@pytest.mark.parametrize("memory", [None, "64 GB"])
+def test_later_rows_are_flagged_as_seldom_as_asked(memory):
+    """With the row number among the columns nine of ten are."""
+    pandas = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    columns = {"rowid": np.arange(1600), **{name: rng.normal(size=1600) for name in "abc"}}
+    frame = pandas.DataFrame(columns)
+    with pytest.warns(InputWarning, match="'rowid' numbers the rows"):
+        gate = Detector(**TINY, false_alarm_rate=0.05).fit(frame[:800], memory=memory)
+    flagged = int(gate.decide(frame[800:]).flagged.sum())
+    assert len(gate.calibration_scores_) == 120
+    # Of 800, at a rate that 120 calibration inputs settle to about 0.05 ± 0.02: 40 ± 18.
+    assert flagged < 96
 
 
 def test_a_frame_with_a_row_number(tmp_path):

@@ -117,10 +117,10 @@ def test_mixed_sizes_name_both_files_and_the_remedy(folder, on_error):
     assert ImageFolder(folder, size=(16, 10)).load().shape == (5, 16, 10, 3)
 
 
-def test_the_first_image_decides_between_grey_and_rgb(tmp_path):
+def test_one_picture_in_colour_makes_all_rgb(tmp_path):
     write(tmp_path, ["b.png", "c.png"])
     Image.fromarray(PIXELS[0, ..., 0]).save(tmp_path / "a.png")
-    assert ImageFolder(tmp_path).load().shape == (3, 9, 12)
+    assert ImageFolder(tmp_path).load().shape == (3, 9, 12, 3)
     assert ImageFolder(tmp_path, channels=3).load().shape == (3, 9, 12, 3)
     (tmp_path / "a.png").rename(tmp_path / "z.png")
     assert ImageFolder(tmp_path).load().shape == (3, 9, 12, 3)

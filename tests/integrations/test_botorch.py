@@ -87,3 +87,11 @@ def test_what_is_kept_and_where_it_starts(space, bounds):
         keep(space, starts.flatten(0, 1), 0.0)
     with pytest.raises(SettingsError, match="points of the prior"):
         feasible_starts(space, 1e-9, bounds, restarts=1)
+
+
+def test_codes_are_starts_where_no_point_of_the_prior_would_do(space, bounds, monkeypatch):
+    away = torch.full((1000, space.size), 50.0)
+    monkeypatch.setattr(space, "sample", lambda count, **_: away[:count])
+    limit = space.limit(0.2)
+    starts = feasible_starts(space, limit, bounds, restarts=4, acquisition=FirstLatent())
+    assert (space.disagreement(starts) < limit).all()

@@ -8,12 +8,19 @@ from hypothesis import strategies as st
 from scipy.stats import multivariate_normal, norm
 
 from dissensus.errors import DataError, SettingsError
-from dissensus.latent import aggregated_posterior, annulus, expected_disagreement, mixture_samples
+from dissensus.latent import (
+    aggregated_posterior,
+    annulus,
+    expected_disagreement,
+    mixture_samples,
+    shared_space,
+)
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import build_vae
 from dissensus.posterior import SamplingSettings, sample_posterior
 from dissensus.scores import effective_sample_size, ess_disagreement
 from dissensus.seeding import stream_seed
+from tests.contracts.models import random_draws
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +120,37 @@ class TestMixtureSamples:
             mixture_samples(vae, draws, torch.zeros(1, 3))
         with pytest.raises(SettingsError, match="inputs"):
             mixture_samples(vae, draws, torch.zeros(1, 2), inputs=0)
+
+
+@pytest.mark.parametrize("ask", [mixture_samples, expected_disagreement])
+class TestRefuses:
+    def test_draws_of_several_chains(self, tiny, ask):
+        vae = tiny[0]
+        two = random_draws(vae, count=4, chains=2)
+        with pytest.raises(
+            SettingsError, match=r"chains 0, 1, .* draws.select\(shared_space\(model, draws\)"
+        ):
+            ask(vae, two, torch.zeros(0, 2))
+        one = two.select(shared_space(vae, two).draws)
+        assert len(ask(vae, one, torch.zeros(1, 2), inputs=1)) == 1
+
+    def test_but_not_those_that_share_an_encoder(self, tiny, ask):
+        vae = tiny[0]
+        shared = random_draws(vae, count=4, chains=2)
+        shared.parts["encoder"].of[:] = 0
+        assert len(ask(vae, shared, torch.zeros(1, 2), inputs=1)) == 1
+
+    @pytest.mark.parametrize(
+        ("z", "words"),
+        [
+            (torch.zeros(1, 3), "has 2 dimensions"),
+            (torch.zeros(2), r"must be of shape \(points, 2\)"),
+            (torch.tensor([[0.0, 0.0], [0.0, math.nan]]), "row 1 is not finite"),
+        ],
+    )
+    def test_points_that_are_none(self, tiny, ask, z, words):
+        with pytest.raises(DataError, match=words):
+            ask(*tiny, z)
 
 
 class TestExpectedDisagreement:

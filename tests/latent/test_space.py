@@ -159,6 +159,11 @@ class TestAnswers:
         with pytest.raises(SettingsError, match="points of the prior"):
             space.sample(20, max_disagreement=-1.0)
 
+    def test_points_are_found_where_one_in_a_hundred_keeps_to_the_limit(self):
+        space = space_of(vae())
+        limit = space.disagreement(space.sample(4000, seed=9)).quantile(0.01).item()
+        assert len(space.sample(300, max_disagreement=limit)) == 300
+
     def test_the_density_of_codes_has_a_gradient(self):
         space = space_of(vae())
         z = torch.randn(4, 3, generator=seeded(), requires_grad=True)

@@ -11,6 +11,9 @@ import httpx
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from dissensus.serve.ending import Ending
+from dissensus.serve.settings import ServeSettings
+
 DEPLOY = Path(__file__).parents[2] / "deploy"
 ALERTS, DASHBOARD = DEPLOY / "prometheus" / "alerts.yml", DEPLOY / "grafana" / "dissensus.json"
 LONG = 600.0  # seconds that only a hang takes
@@ -96,6 +99,29 @@ def test_the_unit_is_locked_up():
     command = ["systemd-analyze", "security", "--offline=true", "--threshold=20", unit]
     done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
     assert done.returncode == 0, done.stdout[-300:] + done.stderr
+
+
+def test_whoever_ends_the_service_waits_for_long_enough():
+    """For all steps of its end, with the manifest's and the image's arguments."""
+    unit, manifest, words = (
+        (DEPLOY.parent / path).read_text()
+        for path in (
+            "deploy/systemd/dissensus.service",
+            "deploy/kubernetes/dissensus.yaml",
+            "docs/service.md",
+        )
+    )
+    (drain,) = set(
+        re.findall(r'"--drain", "(\d+)"', manifest + (DEPLOY.parent / "Containerfile").read_text())
+    )
+    needed = Ending.of(ServeSettings(drain=float(drain))).seconds
+    for pattern, text in (
+        (r"^TimeoutStopSec=(\d+)$", unit),
+        (r"^ *terminationGracePeriodSeconds: (\d+)\b", manifest),
+        (r"podman run .*--stop-timeout (\d+)", words),
+    ):
+        (seconds,) = re.findall(pattern, text, re.MULTILINE)
+        assert float(seconds) > needed
 
 
 def test_the_health_check_asks_by_http_and_by_https(serving, folder, tmp_path):

@@ -16,7 +16,7 @@ LONG = 600.0  # seconds that only a hang takes
 
 CONFIG = {
     # What no schema can say: how wide the gate's rows are (422), that a tensor's data fill its shape (400),
-    # who is an operator (403).
+    # who is an operator or a reviewer (403).
     "checks": {
         "positive_data_acceptance": {"expected-statuses": ["2xx", "400", "403", "404", "413", "415", "422"]},
         "negative_data_rejection": {
@@ -31,6 +31,7 @@ OPERATIONS = [
     "GET /traffic",
     "POST /score",
     "POST /explain",
+    "POST /confirm",
     "GET /v2/models/{name}",
     "GET /v2/models/{name}/ready",
     "POST /v2/models/{name}/infer",

@@ -85,7 +85,14 @@ def unharmed(asked, numbers):
 
 @pytest.mark.usefixtures("unharmed")
 @pytest.mark.parametrize(
-    "path", ["/score?gate=rows", "/score?gate=table", "/explain?gate=rows", "/v2/models/rows/infer"]
+    "path",
+    [
+        "/score?gate=rows",
+        "/score?gate=table",
+        "/explain?gate=rows",
+        "/confirm?gate=rows&normal=false",
+        "/v2/models/rows/infer",
+    ],
 )
 def test_json_of_any_kind(asked, path):
     rng = random.Random(path)

@@ -10,6 +10,7 @@ def test_gates(asked):
         "default": "pictures",
         "max_inputs": 64,
         "max_body": 2 << 20,
+        "may_confirm": False,
     }
 
 

@@ -25,6 +25,14 @@ server.LINGER = 600.0
 from dissensus.cli import main
 main()
 """
+# A batch that never ends: what hostile gates may come to.
+STUCK = """
+import threading
+import dissensus.serve.gates as gates
+gates._deciding = lambda gate: lambda inputs: threading.Event().wait()
+from dissensus.cli import main
+main()
+"""
 COUNTS_AT_ITS_END = """
 import atexit, gc, sys
 from dissensus.cli import main
@@ -120,6 +128,18 @@ def test_sigterm_does_not_wait_for_slow_pictures(folder, until):
     (answer,) = answers
     assert answer.status_code == 503
     assert "the service is stopping" in answer.json()["error"]
+
+
+def test_sigterm_does_not_wait_for_a_batch_that_nobody_waits_for(folder, until):
+    with command(folder / "rows", program=("-c", STUCK)) as (process, address, lines):
+        host, port = re.fullmatch(r"http://(.*):(\d+)", address).groups()
+        with socket.create_connection((host, int(port)), timeout=LONG) as client:
+            head = "POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+            client.sendall(f"{head}Content-Length: {len(ROW)}\r\n\r\n".encode() + ROW)
+            until(lambda: '"queue":{"count":1' in httpx.get(f"{address}/v2/models/rows/stats").text)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(LONG) == 0
+    assert json.loads(lines[-1])["event"] == "stopped"
 
 
 def test_what_was_there_at_the_start_is_searched_for_circles_no_more(folder):

@@ -32,6 +32,14 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="A key that may load and unload gates; repeat."),
     ] = None,
+    reviewer: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="A key that may confirm inputs as normal or as outliers, which is saved in the gate; "
+            "'*': whoever may ask; repeat.",
+        ),
+    ] = None,
     quota: Annotated[
         int | None,
         typer.Option(min=1, help="Inputs a minute of each key; with --new-key, of the new one."),
@@ -143,6 +151,7 @@ def serve(
         drain=drain,
         keys=keys,
         operators=tuple(operator or ()),
+        reviewers=tuple(reviewer or ()),
         quota=quota,
         no_keys_ok=no_keys_ok,
         tls_cert=tls_cert,

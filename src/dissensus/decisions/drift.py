@@ -25,14 +25,13 @@ probability given that set is less than δ. The cost is delay: the gambler has t
 from __future__ import annotations
 
 import math
-from array import array
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
 from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from dissensus.decisions.ranked import Ranked
 from dissensus.errors import DataError, SettingsError
 
 __all__ = ["DriftMonitor"]
@@ -96,8 +95,7 @@ class DriftMonitor:
 
     def reset(self) -> None:
         """Starts anew, after an alarm was looked into: capital 1, and the stream so far is forgotten."""
-        # In order, eight bytes each: a place is found in O(log n), and moving what lies behind is a memmove.
-        self._seen = array("d", self._calibration)
+        self._seen = Ranked(self._calibration)
         self._stakes = np.full(len(SLOPES) + len(POWERS), 1.0 / (len(SLOPES) + len(POWERS)))
         self._log_capital = 0.0
         self._alarm_at: int | None = None
@@ -148,7 +146,7 @@ class DriftMonitor:
         alarm_at = -1 if self._alarm_at is None else self._alarm_at
         return {
             "calibration": self._calibration.copy(),
-            "seen": np.array(self._seen, dtype=np.float64),
+            "seen": self._seen.ordered(),
             "stakes": self._stakes.copy(),
             "log_capital": np.array([self._log_capital]),
             "false_alarm_probability": np.array([self.false_alarm_probability]),
@@ -180,16 +178,16 @@ class DriftMonitor:
         )
         if not whole:
             raise DataError("the state of the drift monitor is damaged: start a new one")
-        monitor._seen, monitor._stakes = array("d", seen), stakes
+        monitor._seen, monitor._stakes = Ranked(seen), stakes
         monitor._log_capital, monitor._drawn = log_capital, drawn
         monitor._alarm_at = None if alarm_at < 0 else alarm_at
         return monitor
 
     def _rank(self, score: float, tie: float) -> float:
         """The p-value of the next score, which joins those seen."""
-        first, last = bisect_left(self._seen, score), bisect_right(self._seen, score)
-        above, equal = len(self._seen) - last, last - first + 1
-        self._seen.insert(last, score)
+        below, up_to = self._seen.below(score), self._seen.up_to(score)
+        above, equal = len(self._seen) - up_to, up_to - below + 1
+        self._seen.add(score)
         return (above + tie * equal) / len(self._seen)
 
     def _step(self, p: float) -> float:

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.detector.drawing import EXAMPLES, InMemory, PreparedRows, Sampled, preparing, sample
+from dissensus.detector.drawing import CODED, EXAMPLES, InMemory, PreparedRows, Sampled, preparing, sample
 from dissensus.detector.fitting import divided
+from dissensus.detector.latent_space import how_many_coded
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.plan import Plan
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KEPT_PARTS", "Chains", "Kept", "check_apart", "keeps_seen", "run_chains"]
 
-KEPT_PARTS = ("validation", "calibration", EXAMPLES)
+KEPT_PARTS = ("validation", "calibration", EXAMPLES, CODED)
 """The inputs that go with each part of a fit."""
 
 
@@ -128,7 +129,11 @@ def run_chains(
     return Chains(
         detector,
         sampled,
-        _kept(prepared.with_examples(own.examples, own.seed)),
+        _kept(
+            prepared.with_training_parts(
+                examples=own.examples, coded=how_many_coded(sampled.model, own), seed=own.seed
+            )
+        ),
         prepared.counts,
         own.seed,
         fingerprint({"rows": len(inputs)}, *prepared.parts.values()),

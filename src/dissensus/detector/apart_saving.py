@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from dissensus.detector.apart import KEPT_PARTS, Chains, Kept, keeps_seen
-from dissensus.detector.drawing import EXAMPLES, Sampled
+from dissensus.detector.drawing import CODED, EXAMPLES, Sampled
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.sampling import settled
 from dissensus.detector.saving import IN_PARTS, believed, described, kind_of
@@ -122,7 +122,7 @@ def _kept(arrays: Mapping[str, NDArray[Any]], preprocessor: Preprocessor) -> Kep
     for part, inputs in found.items():
         if inputs.shape[1:] != (preprocessor.seen if seen else preprocessor.shape):
             raise ArtifactError(f"its inputs for {part} are not of the shape that its model reads")
-        if not len(inputs) and part != EXAMPLES:
+        if not len(inputs) and part not in (CODED, EXAMPLES):
             raise ArtifactError(f"it holds no inputs for {part}")
     if seen:
         blank = {part: np.zeros(len(inputs), np.uint8) for part, inputs in found.items()}

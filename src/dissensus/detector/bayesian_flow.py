@@ -24,11 +24,13 @@ __all__ = ["BayesianFlow"]
 class BayesianFlow(Detector):
     """A :class:`Detector` whose model is a normalising flow, for rows, frames, tables and embeddings.
 
-    A flow's log-likelihood is exact: there are no importance samples, and the matrix that all scores are made
-    of costs one pass a draw.
+    A flow's log-likelihood is exact: there are no importance samples, and the matrix of log-likelihoods costs
+    one pass a draw. ``statistic="fused"`` of rows with more than 64 columns, and of embedded inputs, is made
+    of training rows alone and does not ask it.
 
     As it comes it is an ensemble of four flows, like ``Detector()`` of rows. ``posterior="sghmc"`` draws from
-    the posterior instead; on the 40 tables of ``docs/tables.md`` the ensemble found more.
+    the posterior instead. On the 40 sets of ``docs/tables.md`` the ensemble's mean log-likelihood alone found
+    more, on its 22 tables .861 against .848 in mean AUROC; the fused score hardly depends on which it is.
 
     Parameters
     ----------

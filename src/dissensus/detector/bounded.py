@@ -11,7 +11,6 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,17 +19,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from dissensus.detector.drawing import EXAMPLES, Rows
+from dissensus.detector.drawing import CODED, EXAMPLES, Rows, training_parts
 from dissensus.detector.fitting import check_count, learnt_from
 from dissensus.detector.inputs import chunk_rows
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.measuring import OnProgress
 from dissensus.detector.parts import part_fractions
 from dissensus.detector.plan import Plan
+from dissensus.detector.windows import Budget, Windows, remembered
 from dissensus.errors import SettingsError, not_written
-from dissensus.explain import choose_examples
 from dissensus.inputs import Preprocessor, Stored, TableEncoder, split, store_inputs, stored_preprocessor
-from dissensus.memory import give_back, in_words, peak_of
+from dissensus.memory import give_back, peak_of
 from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import HELD_OUT_ROWS, BlockData
 from dissensus.seeding import numpy_stream
@@ -38,15 +37,11 @@ from dissensus.torch_threads import usable_threads
 
 __all__ = ["learn_within_memory"]
 
-WINDOWS = 1 / 2
-"""The share that training inputs may take of what a step leaves free; the rest is for the unforeseen."""
 BATCH = 1 / 16
 """The share of all memory that a batch of held-out inputs may take, with what is computed of it."""
 LEARNING = 1 / 4
 """The share of all memory that inputs may take while kinds of columns and scales are learnt from them."""
 COMPUTED = 64  # bytes that are computed of each number of an input when it is measured
-BLOCK = 1 << 20  # bytes of a block, so that a disk reads long runs
-BLOCKS = 32  # in a window, at least
 
 
 @dataclass(frozen=True)
@@ -63,7 +58,7 @@ class StoredRows:
     @property
     def counts(self) -> dict[str, int]:
         """How many inputs serve which purpose."""
-        return {name: len(index) for name, index in self.rows.items() if name != EXAMPLES}
+        return {name: len(index) for name, index in self.rows.items() if name not in (CODED, EXAMPLES)}
 
     def first(self, part: str, count: int) -> Tensor:
         """Return what a model reads of a part's first inputs."""
@@ -78,13 +73,13 @@ class StoredRows:
             yield inputs, _seen(self.preprocessor, inputs)
             give_back()
 
-    def with_examples(self, count: int, seed: int) -> StoredRows:
-        """The same with some training inputs as a part of their own."""
+    def with_training_parts(self, *, examples: int, coded: int, seed: int) -> StoredRows:
+        """The same with at most so many training inputs as parts of their own."""
         train = self.rows["train"]
         first = self.stored.take(train[:1])
         shown = self.preprocessor.shown(first, channels_last(_seen(self.preprocessor, first)).numpy())
-        chosen = choose_examples(len(train), shown, count=count, seed=seed)
-        return replace(self, rows={**self.rows, EXAMPLES: train[chosen]})
+        chosen = training_parts(len(train), shown, examples=examples, coded=coded, seed=seed)
+        return replace(self, rows={**self.rows, **{name: train[places] for name, places in chosen.items()}})
 
 
 def learn_within_memory(
@@ -107,8 +102,16 @@ def learn_within_memory(
             folder = Path(ended.enter_context(_temporary_folder()))
         else:
             folder = Path(checkpoint) / "inputs"
-        stored, encoder = store_inputs(X, folder, resize=plan.resize, most=int(plan.memory * LEARNING))
-        prepared = _prepared(stored, encoder, plan, stacklevel + 1)
+        stored, encoder = store_inputs(
+            X,
+            folder,
+            resize=plan.resize,
+            most=int(plan.memory * LEARNING),
+            as_they_are=plan.own_shape,
+            stacklevel=stacklevel + 1,
+        )
+        kept = None if checkpoint is None else folder
+        prepared = _prepared(stored, encoder, plan, kept, stacklevel + 1)
         return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
 
 
@@ -119,7 +122,9 @@ def _temporary_folder() -> tempfile.TemporaryDirectory[str]:
         raise not_written("the temporary folder for decoded inputs", error) from error
 
 
-def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklevel: int) -> StoredRows:
+def _prepared(
+    stored: Stored, encoder: TableEncoder | None, plan: Plan, kept: Path | None, stacklevel: int
+) -> StoredRows:
     assert plan.memory is not None
     check_count(len(stored))
     rows = split(len(stored), part_fractions(len(stored)), seed=plan.seed)
@@ -137,11 +142,18 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
         stacklevel=stacklevel + 1,
     )
     batch_size = min(settings.batch_size, len(rows["train"]))
-    step = _step_peak(preprocessor, plan, batch_size, settings.chains)
-    budget = _Budget(stored, plan.memory - step, settings.chains, batch_size)
-    budget.check(plan.memory)
+    memory = plan.memory
+
+    def measured() -> Windows:
+        step = _step_peak(preprocessor, plan, batch_size, settings.chains)
+        budget = Budget(stored, memory - step, settings.chains, batch_size)
+        budget.check(memory)
+        return budget.windows(len(rows["train"]))
+
+    asked = {"memory": memory, "chains": settings.chains, "batch": batch_size, "digest": stored.digest}
+    windows = remembered(kept and kept / "windows.json", asked, measured)
     clip = preprocessor.clip
-    at_once = max(1, int(plan.memory * BATCH) // (COMPUTED * budget.numbers))
+    at_once = max(1, int(memory * BATCH) // (COMPUTED * int(np.prod(stored.input_shape))))
     at_once = min(chunk_rows(stored.input_shape), at_once)
     train = rows["train"]
 
@@ -149,17 +161,17 @@ def _prepared(stored: Stored, encoder: TableEncoder | None, plan: Plan, stacklev
         seen = _seen(preprocessor, stored.take(train[start:stop]))
         return seen if clip is None else seen.clamp(-clip, clip)
 
-    if budget.all_fit(len(train)):
+    if windows.window is None:
         # They are learnt from as if they had never been on a disk.
-        starts = range(0, len(train), budget.block)
-        whole = torch.cat([read(start, min(start + budget.block, len(train))) for start in starts])
+        starts = range(0, len(train), windows.block)
+        whole = torch.cat([read(start, min(start + windows.block, len(train))) for start in starts])
         return StoredRows(stored, preprocessor, rows, whole, at_once)
     first = read(0, 1)
     data = BlockData(
         read,
         (len(train), *first.shape[1:]),
-        budget.block,
-        budget.window,
+        windows.block,
+        windows.window,
         stored.digest,
         plan.device,
     )
@@ -184,52 +196,6 @@ def _step_peak(preprocessor: Preprocessor, plan: Plan, batch_size: int, chains: 
     busy = peak_of(step)
     watched = 2 * 4 * HELD_OUT_ROWS * inputs[0].numel()  # as floats, and what is made of them
     return busy + (busy - idle) * min(chains, usable_threads()) + watched
-
-
-@dataclass(frozen=True)
-class _Budget:
-    """How many inputs may be in memory."""
-
-    stored: Stored
-    free: int
-    chains: int
-    batch_size: int
-
-    @property
-    def numbers(self) -> int:
-        """Of one input."""
-        return int(np.prod(self.stored.input_shape))
-
-    @property
-    def seen_bytes(self) -> int:
-        """Of one input as a model reads it: uint8 pixels, or float32 columns."""
-        return self.numbers * (1 if self.stored.pictured else 4)
-
-    @cached_property
-    def window(self) -> int:
-        """Inputs that a chain learns from before it reads others: whole batches of them."""
-        each = self.free * WINDOWS / (2 * self.chains * self.seen_bytes)  # while it learns, the next are read
-        return int(each) // self.batch_size * self.batch_size
-
-    @property
-    def block(self) -> int:
-        """Consecutive inputs that are read together."""
-        return max(1, min(BLOCK // self.seen_bytes, self.window // BLOCKS))
-
-    def all_fit(self, count: int) -> bool:
-        """Whether so many inputs take no more than their share."""
-        return 2 * count * self.seen_bytes <= self.free * WINDOWS  # twice, while they are put together
-
-    def check(self, memory: int) -> None:
-        """Refuses memory that not even a batch fits into."""
-        if self.window >= self.batch_size:
-            return
-        needed = 2 * self.chains * self.batch_size * self.seen_bytes / WINDOWS + memory - self.free
-        raise SettingsError(
-            f"memory={in_words(memory)} is too little, for without any window of inputs the process takes "
-            f"{in_words(memory - self.free)}: give at least {in_words(1.05 * needed)}, or a smaller "
-            "batch_size"
-        )
 
 
 def _seen(preprocessor: Preprocessor, inputs: NDArray[Any]) -> Tensor:

@@ -42,7 +42,8 @@ def model_card(detector: Detector) -> str:
         "anew (`gate.recalibrate(X)`).\n"
         "- It says that an input is unusual, not that it is wrong, and not every unusual input is found."
         + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else "")
-        + _surroundings(detector),
+        + _surroundings(detector)
+        + _codes(detector),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -55,6 +56,18 @@ def _surroundings(detector: Detector) -> str:
     return (
         f"\n- It holds {len(own.rows):,} training inputs as {own.rows.shape[1]} numbers each, to measure how "
         "near they are: whoever has this folder can read these (`neighbours=False` keeps none)."
+    )
+
+
+def _codes(detector: Detector) -> str:
+    """What is kept of inputs to know where they lie in the latent space."""
+    codes = detector.learnt_.codes
+    if codes is None:
+        return ""
+    trained = f"{len(codes.means):,} training and " if len(codes.means) else ""
+    return (
+        f"\n- It holds the latent codes of {trained}{len(codes.held_out):,} calibration inputs, for "
+        "`gate.latent`: whoever has this folder can decode them to something like these inputs."
     )
 
 

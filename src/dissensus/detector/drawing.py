@@ -38,6 +38,7 @@ from dissensus.scores import Measured, Score
 from dissensus.seeding import numpy_stream
 
 __all__ = [
+    "CODED",
     "EXAMPLES",
     "SAMPLING",
     "Fitted",
@@ -50,6 +51,7 @@ __all__ = [
     "Sampled",
     "preparing",
     "sample",
+    "training_parts",
     "with_score",
 ]
 
@@ -59,12 +61,15 @@ SAMPLING = "sampling"
 EXAMPLES = "examples"
 """The part of the training inputs that is kept to be shown; it is chosen when all is drawn."""
 
+CODED = "coded"
+"""The part of the training inputs whose latent codes are kept; it is chosen when all is drawn, too."""
+
 Rows: TypeAlias = Mapping[str, NDArray[np.int64]]
 """Which inputs serve which purpose: train, validation and calibration."""
 
 
 class HeldOut(Protocol):
-    """Inputs that no chain has seen, by their purpose, and the training inputs that are kept to be shown."""
+    """Inputs that no chain has seen, by their purpose, and training inputs of which something is kept."""
 
     def first(self, part: str, count: int) -> Tensor:
         """Return what a model reads of a part's first inputs."""
@@ -112,8 +117,8 @@ class Prepared(HeldOut, Protocol):
         """What a model reads of the training inputs."""
         ...
 
-    def with_examples(self, count: int, seed: int) -> HeldOut:
-        """The same with some training inputs as a part of their own."""
+    def with_training_parts(self, *, examples: int, coded: int, seed: int) -> HeldOut:
+        """The same with at most so many training inputs as parts of their own."""
         ...
 
 
@@ -140,14 +145,29 @@ class PreparedRows(InMemory):
         """What a model reads of the training inputs."""
         return self.parts["train"]
 
-    def with_examples(self, count: int, seed: int) -> PreparedRows:
-        """The same with some training inputs as a part of their own."""
+    def with_training_parts(self, *, examples: int, coded: int, seed: int) -> PreparedRows:
+        """The same with at most so many training inputs as parts of their own."""
         train = self.parts["train"]
         first = self.array[self.rows["train"][:1]]
         shown = self.preprocessor.shown(first, channels_last(train[:1]).numpy())
-        chosen = choose_examples(len(train), shown, count=count, seed=seed)
-        rows = {**self.rows, EXAMPLES: self.rows["train"][chosen]}
-        return replace(self, rows=rows, parts={**self.parts, EXAMPLES: train[torch.from_numpy(chosen)]})
+        chosen = training_parts(len(train), shown, examples=examples, coded=coded, seed=seed)
+        rows = {name: self.rows["train"][places] for name, places in chosen.items()}
+        parts = {name: train[torch.from_numpy(places)] for name, places in chosen.items()}
+        return replace(self, rows={**self.rows, **rows}, parts={**self.parts, **parts})
+
+
+def training_parts(
+    total: int, shown: NDArray[Any], *, examples: int, coded: int, seed: int
+) -> dict[str, NDArray[np.int64]]:
+    """The numbers of training inputs, by chance and in order, that are :data:`EXAMPLES` and :data:`CODED`.
+
+    ``shown`` is one of them as it would be kept.
+    """
+    by_chance = numpy_stream(seed, "latent codes").permutation(total)
+    return {
+        EXAMPLES: choose_examples(total, shown, count=examples, seed=seed),
+        CODED: np.sort(by_chance[:coded]),
+    }
 
 
 Prepare: TypeAlias = Callable[[Rows, bool, int | None], PreparedRows]

@@ -104,7 +104,8 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
     neighbours
         Whether training inputs are kept, and saved, to measure how near they are to an input: up to 20,000
         rows, or 10,000 pictures by what is light and rough in them, each as up to 64 numbers. ``False`` keeps
-        none, and the score does without. None are kept for a score that does not ask.
+        none, and the score does without. None are kept for a score that does not ask. Beside them, of a model
+        with a latent space: the codes of up to 5,000 training inputs, for the density q(z) (:attr:`latent`).
     embed
         What turns inputs into vectors (N, D) before the model sees them: a function, a torch module, the path
         of an ``.onnx`` file, or a :class:`~dissensus.inputs.Embedder` of your own. Inputs may then also be a

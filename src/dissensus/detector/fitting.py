@@ -21,7 +21,7 @@ from dissensus.detector.drawing import (
     with_score,
 )
 from dissensus.detector.effort import efforts_for
-from dissensus.detector.latent_space import codes_of_fit
+from dissensus.detector.latent_space import codes_of_fit, how_many_coded
 from dissensus.detector.learnt import Learnt
 from dissensus.detector.levels import make_level
 from dissensus.detector.measuring import OnProgress, every_statistic
@@ -117,7 +117,7 @@ def calibrated(
             seed=plan.seed,
             device=plan.device,
         ),
-        codes=codes_of_fit(drawn, held_out, kept, plan.device, keep=plan.neighbours),
+        codes=codes_of_fit(drawn, held_out, plan.device),
     )
     done, parts = 0, []
     for inputs, data in held_out.batches("calibration"):
@@ -164,5 +164,7 @@ def learnt_from(
 ) -> Learnt:
     """What a fit to a choice of rows learns."""
     sampled = sample(prepared, plan, checkpoint=checkpoint, on_progress=on_progress, stage=stage)
-    held_out = prepared.with_examples(plan.examples, plan.seed)
+    held_out = prepared.with_training_parts(
+        examples=plan.examples, coded=how_many_coded(sampled.model, plan), seed=plan.seed
+    )
     return calibrated(with_score(sampled, held_out, plan), prepared.counts, plan, on_progress)

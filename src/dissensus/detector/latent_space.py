@@ -9,25 +9,28 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from dissensus.detector.drawing import HeldOut
+from dissensus.detector.drawing import CODED, HeldOut
 from dissensus.detector.inputs import scoring_batches
 from dissensus.detector.learnt import Drawn, Learnt
+from dissensus.detector.plan import Plan
 from dissensus.errors import NoLatentSpaceError, SettingsError
 from dissensus.inputs import Preprocessor, TextPreprocessor
-from dissensus.latent import MOST_HELD_OUT, LatentCodes, LatentSpace, shared_space
-from dissensus.models import LatentModel
+from dissensus.latent import MOST_HELD_OUT, MOST_TRAINING, LatentCodes, LatentSpace, shared_space
+from dissensus.models import GenerativeModel, LatentModel
 from dissensus.models.inputs import channels_last, to_tensor
 
-__all__ = ["codes_of_fit", "latent_space"]
+__all__ = ["codes_of_fit", "how_many_coded", "latent_space"]
 
 
-def codes_of_fit(
-    drawn: Drawn, held_out: HeldOut, examples: Tensor, device: torch.device, *, keep: bool
-) -> LatentCodes | None:
-    """Codes of calibration inputs, and of the ``examples`` among training inputs if these are to be kept.
+def how_many_coded(model: GenerativeModel, plan: Plan) -> int:
+    """Of how many training inputs, at most, a fit keeps the codes."""
+    return MOST_TRAINING if plan.neighbours and isinstance(model, LatentModel) else 0
 
-    None where the model has no latent space to be asked. Of the examples alone, because there is no more of
-    the training inputs where chains are joined, or where they are not in memory.
+
+def codes_of_fit(drawn: Drawn, held_out: HeldOut, device: torch.device) -> LatentCodes | None:
+    """Codes of calibration inputs, and of the training inputs that were chosen for it.
+
+    None where the model has no latent space to be asked.
     """
     if not isinstance(drawn.model, LatentModel):
         return None
@@ -38,7 +41,7 @@ def codes_of_fit(
     return LatentCodes.measure(
         drawn.model,
         drawn.draws.select(shared.draws),
-        examples if keep else examples[:0],
+        (seen for _, seen in held_out.batches(CODED)),
         held_out.first("calibration", MOST_HELD_OUT),
         seed=drawn.seed,
         device=device,

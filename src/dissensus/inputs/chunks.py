@@ -86,10 +86,10 @@ class ArrayStream:
 class PictureStream:
     """Picture files, each named by its path below ``root``, for a model of one ``shape`` (H, W, C).
 
-    ``size`` (H, W) is what they are brought to. For C = 3 grey pictures are made RGB; for C = 1 the first
-    picture that can be read decides, as it does when a folder is fitted on, unless ``channels`` says. A
-    picture of another shape, or one that cannot be read, is a problem of that picture alone; where
-    ``leave_out`` is given, it is told of such pictures, and they are left out.
+    ``size`` (H, W) is what they are brought to. For C = 3 grey pictures are made RGB; for C = 1 pictures in
+    colour are refused, unless ``channels=1`` says that they are to be made grey. A picture that is refused,
+    of another shape, or cannot be read is a problem of that picture alone; where ``leave_out`` is given, it
+    is told of such pictures, and they are left out.
     """
 
     live = False
@@ -116,7 +116,7 @@ class PictureStream:
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
         """Pixels (n, H, W, C) of uint8."""
-        channels = self._channels()
+        channels = 3 if self.shape[2] == 3 else self.channels
         for begin in range(start, len(self), size):
             paths = self.paths[begin : begin + size]
             pixels = np.zeros((len(paths), *self.shape), np.uint8)
@@ -134,18 +134,6 @@ class PictureStream:
                 names.append(name_below(self.root, path))
             if names:
                 yield Chunk(names, pixels[: len(names)], (begin + len(paths)) / len(self), problems)
-
-    def _channels(self) -> int | None:
-        if self.shape[2] == 3:
-            return 3
-        if self.channels is not None:
-            return self.channels
-        for path in self.paths:
-            try:
-                return 1 if read_image(path).ndim == 2 else None
-            except DataError:
-                continue
-        return None
 
 
 def as_pixels(picture: NDArray[Any], shape: tuple[int, ...], *, name: str) -> NDArray[Any]:

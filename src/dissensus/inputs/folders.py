@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
-from dissensus.inputs.image_file import image_suffixes, read_image
+from dissensus.inputs.image_file import image_suffixes, is_stored_grey, read_image
 
 __all__ = ["ImageFolder", "is_pattern", "name_below"]
 
@@ -24,9 +24,9 @@ class ImageFolder:
 
     Files whose suffix Pillow does not know, hidden files and hidden folders are left out. Linked folders are
     followed; one that was visited already, as by a link to a folder above, is not visited again. Without
-    ``size`` (H, W) every picture must have the size of the first; without ``channels`` (1 or 3) the first
-    decides between grey and RGB and the others are converted. ``on_error="skip"`` leaves out pictures that
-    cannot be read and lists them in ``skipped``.
+    ``size`` (H, W) every picture must have the size of the first; without ``channels`` (1 or 3) all are grey
+    if all are stored so, and RGB otherwise. ``on_error="skip"`` leaves out pictures that cannot be read and
+    lists them in ``skipped``.
     """
 
     def __init__(
@@ -110,12 +110,15 @@ class ImageFolder:
             yield path, picture
 
     def _decided(self) -> tuple[Path, tuple[int, ...]]:
-        """The first readable picture and the shape it sets for all."""
+        """The first readable picture and the shape that all have."""
         if self._first is None:
-            for path in self.paths:
+            for place, path in enumerate(self.paths):
                 picture = self._read(path, self.channels)
                 if picture is not None:
-                    self._first = path, picture.shape
+                    shape = picture.shape
+                    if self.channels is None and len(shape) == 2 and not _all_grey(self.paths[place + 1 :]):
+                        shape = (*shape, 3)
+                    self._first = path, shape
                     break
             else:
                 raise DataError(f"{self.root} holds {len(self)} pictures and none of them can be read.")
@@ -129,6 +132,17 @@ class ImageFolder:
                 raise
             self.leave_out(path, str(error))
             return None
+
+
+def _all_grey(paths: Sequence[Path]) -> bool:
+    """Whether all pictures are stored as grey ones; those that cannot be read are told of when they are."""
+    for path in paths:
+        try:
+            if not is_stored_grey(path):
+                return False
+        except DataError:
+            continue
+    return True
 
 
 def name_below(root: Path, path: Path) -> str:

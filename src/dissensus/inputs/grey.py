@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from dissensus.errors import InputWarning
 
-__all__ = ["IN_COLOUR", "as_grey", "coloured", "grey_if_all_are"]
+__all__ = ["IN_COLOUR", "as_grey", "coloured", "grey_if_all_are", "none_coloured", "warn_of_grey"]
 
 ROUNDING = 2  # of 255: as far apart as a grey picture's channels come out of JPEG or WebP
 IN_COLOUR = (
@@ -44,16 +45,24 @@ def grey_if_all_are(pictures: NDArray[Any], *, stacklevel: int | None) -> NDArra
 
     Whoever fits is warned; ``stacklevel`` says whose call that is about, and None that it was told before.
     """
-    if pictures.shape[-1] != 3:
+    tiles = (pictures[start : start + AT_ONCE] for start in range(0, len(pictures), AT_ONCE))
+    if pictures.shape[-1] != 3 or not none_coloured(tiles):
         return pictures
-    for start in range(0, len(pictures), AT_ONCE):  # mostly the first few tell
-        if coloured(pictures[start : start + AT_ONCE]).any():
-            return pictures
     if stacklevel is not None:
-        warnings.warn(
-            f"X holds {len(pictures)} pictures that are all grey, though they are saved in colour: they are "
-            "modelled as grey, and pictures in colour will be refused",
-            InputWarning,
-            stacklevel=stacklevel + 1,
-        )
+        warn_of_grey(len(pictures), stacklevel=stacklevel + 1)
     return as_grey(pictures)
+
+
+def none_coloured(tiles: Iterable[NDArray[Any]]) -> bool:
+    """Whether all pictures (n, H, W, 3) are grey; mostly the first few tell."""
+    return not any(coloured(tile).any() for tile in tiles)
+
+
+def warn_of_grey(count: int, *, stacklevel: int) -> None:
+    """Warns whoever fits on so many grey pictures that are saved in colour."""
+    warnings.warn(
+        f"X holds {count} pictures that are all grey, though they are saved in colour: they are modelled as "
+        "grey, and pictures in colour will be refused",
+        InputWarning,
+        stacklevel=stacklevel,
+    )

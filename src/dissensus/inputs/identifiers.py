@@ -25,6 +25,7 @@ __all__ = ["Identifiers", "identifiers_in", "warn_of_identifiers"]
 
 LEAST_IN_ORDER = 10  # rows that are numbered one by one, in order
 LEAST_ROWS = 20  # of which others are judged
+MOSTLY = 0.9  # of the steps from row to row are to the next number, where rows or runs of them are missing
 SURE = 2 * np.log(1e6)
 CALLED_SO = re.compile(r"(?i:(^|[\W_])(id|ids|key|uuid|guid|idx|index|rowid|row|nr|number)$)|[a-z]I[dD]$")
 
@@ -83,7 +84,7 @@ def warn_of_identifiers(found: Identifiers, rows: int, *, stacklevel: int) -> No
         for name, why in found.suspected
     ]
     for sentence in said:
-        warnings.warn(sentence, InputWarning, stacklevel=stacklevel + 1)
+        warnings.warn(sentence, InputWarning, stacklevel=stacklevel)
 
 
 def _whole_and_different(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.float64] | None:
@@ -101,7 +102,7 @@ def _whole_and_different(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.flo
 
 
 def _counted_out(numbers: NDArray[np.float64]) -> bool:
-    if (np.diff(numbers) == 1).all():
+    if (np.diff(numbers) == 1).mean() >= MOSTLY:
         return True
     span = float(numbers.max() - numbers.min()) + 1
     return len(numbers) >= LEAST_ROWS and len(numbers) ** 2 > SURE * span

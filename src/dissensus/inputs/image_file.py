@@ -19,14 +19,14 @@ from dissensus.inputs.picture_cost import ORDINARY, CostlyPictureError, examine,
 if TYPE_CHECKING:
     from PIL import Image
 
-__all__ = ["decode_image", "image_suffixes", "read_image"]
+__all__ = ["decode_image", "image_suffixes", "is_stored_grey", "read_image"]
 
 HEAD = 16  # bytes that tell the format
 STRIP = 256  # rows
 
 # Formats Pillow can name but not decode by itself: stubs, and EPS, which would start an external program.
 _NOT_DECODED = {"BUFR", "EPS", "GRIB", "HDF5", "MPEG", "WMF"}
-_GREY_MODES = {"1", "L", "LA", "La"}
+_GREY_MODES = {"1", "L", "LA", "La"}  # and those of 16 and more bits
 
 
 @cache
@@ -79,6 +79,25 @@ def read_image(
                 most_pixels=found.width * found.height,
             )
     return decode_apart(path, size=size, channels=channels)
+
+
+def is_stored_grey(path: Path) -> bool:
+    """Return whether a file is one that :func:`read_image` gives as grey, mostly without decoding it."""
+    content = _content(path)
+    found = None if content is None else examine(content, name=str(path))
+    if content is None or found is None or not ORDINARY.hold(len(content), found):
+        return read_image(path).ndim == 2
+    from PIL import Image
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(BytesIO(content), formats=[found.kind]) as stored:
+                return _is_grey(stored.mode)
+    except Exception as error:  # as in decoding
+        raise DataError(
+            f"{path} cannot be read as an image ({brief(error)}); repair or remove it."
+        ) from error
 
 
 def decode_image(
@@ -170,10 +189,14 @@ def _eight_bits(image: Image.Image, path: str) -> Image.Image:
         if values.size and not 0 <= values.min() <= values.max() <= 65535:
             raise DataError(f"{path} holds pixels outside 0..65535; save it with 8 bits per channel.")
         return Image.fromarray(((values + 128) // 257).astype(np.uint8))
-    grey = image.mode in _GREY_MODES
+    grey = _is_grey(image.mode)
     if {"A", "a"} & set(image.getbands()) or "transparency" in image.info:
         image = _over_white(image)
     return image.convert("L" if grey else "RGB")
+
+
+def _is_grey(mode: str) -> bool:
+    return mode in _GREY_MODES or mode.startswith("I")
 
 
 def _over_white(image: Image.Image) -> Image.Image:

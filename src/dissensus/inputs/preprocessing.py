@@ -25,7 +25,7 @@ from dissensus.inputs.tables import Table
 from dissensus.inputs.texts import TextPreprocessor
 from dissensus.inputs.textures import texture_size
 
-__all__ = ["fit_preprocessor", "restore_preprocessor"]
+__all__ = ["fit_preprocessor", "fit_rows", "restore_preprocessor"]
 
 
 def fit_preprocessor(
@@ -59,12 +59,33 @@ def fit_preprocessor(
         return PicturePreprocessor(tuple(inputs.shape[1:]), resize, near), inputs
     else:
         rows = inputs
+    found = fit_rows(
+        rows,
+        training,
+        table,
+        resize=resize,
+        random=random,
+        stacklevel=None if stacklevel is None else stacklevel + 1,
+    )
+    return found, rows
+
+
+def fit_rows(
+    rows: NDArray[Any],
+    training: NDArray[np.int64],
+    table: TableEncoder | None,
+    *,
+    resize: tuple[int, int] | None,
+    random: np.random.Generator | None,
+    stacklevel: int | None,
+) -> RowPreprocessor:
+    """Learns from rows (N, D), made by ``table`` if it is given, as :func:`fit_preprocessor` does."""
     found = RowPreprocessor(Standardiser.fit(rows[training]), table, resize)
     if random is not None:
         found = replace(found, surroundings=_surroundings(found, rows[training], random))
     if stacklevel is not None:
         warn_of_absurd_values(rows, found.columns, stacklevel=stacklevel + 1)
-    return found, rows
+    return found
 
 
 def _surroundings(rows: RowPreprocessor, training: NDArray[Any], random: np.random.Generator) -> Surroundings:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dissensus.errors import DataError
 from dissensus.inputs.arrays import read_array
+from dissensus.inputs.grey import as_grey
 from dissensus.inputs.validation import check_images, check_rows, refuse_not_finite
 
 __all__ = ["Stored", "StoredFile", "checked", "in_runs"]
@@ -54,13 +55,17 @@ class StoredFile:
 class Stored:
     """Inputs (N, *S) on disk, checked as they are read: uint8 pictures (N, H, W, C), or rows (N, D)."""
 
-    def __init__(self, files: Sequence[StoredFile], digest: str) -> None:
+    def __init__(self, files: Sequence[StoredFile], digest: str, *, grey: bool = False) -> None:
         self.files, self.digest = tuple(files), digest
+        self.grey = grey
+        """Whether pictures are grey, saved in colour, and handed out with one channel."""
         self.starts = np.cumsum([0, *(file.shape[0] for file in self.files)])
         first = self.files[0]
         self.pictured = len(first.shape) > 2
         shape = first.shape[1:]
-        self.input_shape: tuple[int, ...] = (*shape, 1) if len(shape) == 2 else shape
+        self.input_shape: tuple[int, ...] = shape
+        if self.pictured:
+            self.input_shape = (*shape[:2], 1 if grey or len(shape) == 2 else shape[2])
         self.row_bytes = int(np.prod(shape)) * (1 if self.pictured else 8)
         """Of one input, as it is read."""
 
@@ -76,7 +81,17 @@ class Stored:
             if begin >= stop:
                 break
             parts.append(self.files[number].read(max(start, begin) - begin, min(stop, end) - begin))
-        return checked(np.concatenate(parts) if len(parts) > 1 else parts[0])
+        found = checked(np.concatenate(parts) if len(parts) > 1 else parts[0])
+        return as_grey(found) if self.grey else found
+
+    def runs(self) -> Iterator[NDArray[Any]]:
+        """All inputs in order, a run at a time."""
+        size = max(1, RUN // max(1, self.row_bytes))
+        return (self.run(start, min(start + size, len(self))) for start in range(0, len(self), size))
+
+    def in_grey(self) -> Stored:
+        """The same pictures with one channel."""
+        return Stored(self.files, f"{self.digest} in grey", grey=True)
 
     def take(self, rows: NDArray[np.int64]) -> NDArray[Any]:
         """The inputs of these numbers, which are in order."""

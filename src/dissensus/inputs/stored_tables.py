@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.caching import in_chunks
 from dissensus.inputs.frames import Frame
+from dissensus.inputs.identifiers import identifiers_in, warn_of_identifiers
 from dissensus.inputs.listings import listing_digest
 from dissensus.inputs.stored import Stored
 from dissensus.inputs.table_encoder import TableEncoder
@@ -32,18 +33,22 @@ SAMPLE_RUNS = 64  # as many evenly spaced runs of rows
 
 
 def store_table(
-    table: TableFile | TableStream | Frame, folder: Path, *, most: int
+    table: TableFile | TableStream | Frame, folder: Path, *, most: int, stacklevel: int
 ) -> tuple[Stored, TableEncoder]:
     """A table as chunks of numbers, and what makes numbers of its columns, with about ``most`` bytes.
 
     The kinds of columns are learnt from at most 100,000 rows, in evenly spaced runs: what no run holds
-    counts as never seen.
+    counts as never seen. Columns that number these rows are left out, with a warning.
     """
     total = len(table)
     if not total:
         raise DataError("X holds no rows")
     cells = CELL * _width(table)
-    encoder = TableEncoder.fit(_sample(table, total, max(1, min(SAMPLE, most // cells))))
+    sample = _sample(table, total, max(1, min(SAMPLE, most // cells)))
+    identifiers = identifiers_in(sample)
+    encoder = TableEncoder.fit(identifiers.left_out_of(sample))
+    warn_of_identifiers(identifiers, len(sample), stacklevel=stacklevel + 1)
+    del sample
     digest = hashlib.sha256(f"{total} {encoder.to_config()}".encode())
     if isinstance(table, TableFile):
         digest.update(listing_digest(str(table.path)).encode())
@@ -97,7 +102,8 @@ def _whole_chunks(table: TableFile | TableStream | Frame, size: int, start: int)
 def _joined(parts: Sequence[Table]) -> Table:
     if len(parts) == 1:
         return parts[0]
-    problems, before = {}, 0
+    problems: dict[int, str] = {}
+    before = 0
     for part in parts:
         problems |= {before + row: why for row, why in part.problems.items()}
         before += len(part)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +14,10 @@ from dissensus.inputs.arrays import read_array
 from dissensus.inputs.caching import store_array, store_file, store_pictures, stored_file
 from dissensus.inputs.folders import ImageFolder
 from dissensus.inputs.frames import Frame
+from dissensus.inputs.grey import none_coloured, warn_of_grey
 from dissensus.inputs.pictures import PicturePreprocessor, surroundings_of_some
-from dissensus.inputs.preprocessing import fit_preprocessor
+from dissensus.inputs.preprocessing import fit_rows
 from dissensus.inputs.preprocessor import Preprocessor
-from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.stored import Stored, StoredFile
 from dissensus.inputs.stored_tables import store_table
 from dissensus.inputs.streams import open_source
@@ -35,12 +34,30 @@ COPIES = 8  # of inputs that are in memory while something is learnt from them
 
 
 def store_inputs(
-    source: Any, folder: Path, *, resize: tuple[int, int] | None, most: int
+    source: Any,
+    folder: Path,
+    *,
+    resize: tuple[int, int] | None,
+    most: int,
+    as_they_are: bool = False,
+    stacklevel: int = 2,
 ) -> tuple[Stored, TableEncoder | None]:
     """Inputs on disk, in ``folder`` if they must be decoded, and what made numbers of a table's columns.
 
-    Rows of a table are read so many at once that they take about ``most`` bytes.
+    Rows of a table are read so many at once that they take about ``most`` bytes. Columns that number them
+    are left out, and pictures that are all grey have one channel, unless they are to be read
+    ``as_they_are``.
     """
+    stored, encoder = _stored(source, folder, resize, most, stacklevel + 1)
+    if as_they_are or not stored.pictured or stored.input_shape[2] != 3 or not none_coloured(stored.runs()):
+        return stored, encoder
+    warn_of_grey(len(stored), stacklevel=stacklevel + 1)
+    return stored.in_grey(), encoder
+
+
+def _stored(
+    source: Any, folder: Path, resize: tuple[int, int] | None, most: int, stacklevel: int
+) -> tuple[Stored, TableEncoder | None]:
     if _is_npy(source):
         source = read_array(source, mapped=True)
     if isinstance(source, np.memmap) and source.filename is not None and source.mode == "r":
@@ -51,7 +68,7 @@ def store_inputs(
     if isinstance(opened, ImageFolder):
         return store_pictures(opened, folder), None
     if isinstance(opened, TableFile | TableStream | Frame):
-        return store_table(opened, folder, most=most)
+        return store_table(opened, folder, most=most, stacklevel=stacklevel + 1)
     return store_array(np.asanyarray(opened), folder), None
 
 
@@ -75,7 +92,7 @@ def stored_preprocessor(
 ) -> Preprocessor:
     """Learns from training inputs on disk what comes before a model, with about ``most`` bytes of them.
 
-    Of pictures it is what :func:`fit_preprocessor` learns from all in memory, of rows it is that of at most
+    Of pictures it is what ``fit_preprocessor`` learns from all in memory, of rows it is that of at most
     200,000 training rows, chosen by chance. Where not even 200 rows fit, that is a SettingsError.
     """
     if len(stored.input_shape) == 3:
@@ -98,8 +115,11 @@ def stored_preprocessor(
     chosen = training
     if count < len(training):
         chosen = training[np.sort(numpy_stream(seed, "scales").permutation(len(training))[:count])]
-    found, _ = fit_preprocessor(
-        stored.take(chosen), np.arange(len(chosen)), resize=resize, random=random, stacklevel=stacklevel + 1
+    return fit_rows(
+        stored.take(chosen),
+        np.arange(len(chosen)),
+        encoder,
+        resize=resize,
+        random=random,
+        stacklevel=stacklevel + 1,
     )
-    assert isinstance(found, RowPreprocessor)
-    return replace(found, table=encoder)

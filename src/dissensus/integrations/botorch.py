@@ -6,6 +6,7 @@ like the training data keep to.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from torch import Tensor, nn
 
 from dissensus.errors import SettingsError
 from dissensus.latent import LatentSpace
+from dissensus.seeding import torch_stream
 
 try:
     from botorch.acquisition import AcquisitionFunction
@@ -74,26 +76,38 @@ def feasible_starts(
 ) -> Tensor:
     """Starts (restarts, q, Z) within ``bounds`` (2, Z) whose disagreement is below the limit.
 
-    They are points of the prior; with ``acquisition`` the best of many.
+    They are held-out codes, of which nearly all keep to ``limit(0.05)``, and points of the prior; with
+    ``acquisition`` the best of many.
     """
     limit, wanted = _checked(limit), restarts * q * (8 if acquisition is not None else 1)
     kept: list[Tensor] = []
-    for attempt in range(MOST_TRIES):
-        z = space.sample(max(CANDIDATES, wanted), seed=seed + attempt).to(bounds)
-        z = z[((z >= bounds[0]) & (z <= bounds[1])).all(dim=1)]
-        kept.append(keep(space, z, limit))
+    for z in _candidates(space, max(CANDIDATES, wanted), seed):
+        inside = z.to(bounds)
+        inside = inside[((inside >= bounds[0]) & (inside <= bounds[1])).all(dim=1)]
+        kept.append(keep(space, inside, limit))
         if sum(map(len, kept)) >= wanted:
             break
     found = torch.cat(kept)
     if len(found) < restarts * q:
         raise SettingsError(
-            f"only {len(found)} points of the prior within the bounds have a disagreement below {limit:g}, "
-            f"and {restarts * q} were wanted: allow more, as limit(0.05) does, or widen the bounds"
+            f"only {len(found)} codes and points of the prior within the bounds have a disagreement below "
+            f"{limit:g}, and {restarts * q} were wanted: allow more, as limit(0.05) does, or widen the bounds"
         )
     if acquisition is not None:
         with torch.no_grad():
             found = found[acquisition(found[:, None]).argsort(descending=True)]
     return found[: restarts * q].reshape(restarts, q, space.size)
+
+
+def _candidates(space: LatentSpace, count: int, seed: int) -> Iterator[Tensor]:
+    """Points (n, Z): ever more of the prior, the first with as many codes beside them."""
+    for attempt in range(MOST_TRIES):
+        z = space.sample(count, seed=seed + attempt)
+        if attempt == 0 and space.codes is not None:
+            codes = torch.from_numpy(space.codes.held_out)
+            chosen = torch.randperm(len(codes), generator=torch_stream(seed, "feasible starts"))[:count]
+            z = torch.cat([codes[chosen], z])
+        yield z
 
 
 def keep(space: LatentSpace, z: Tensor, limit: float) -> Tensor:

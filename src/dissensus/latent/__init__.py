@@ -2,7 +2,7 @@
 
 from dissensus.latent.aggregated_posterior import aggregated_posterior
 from dissensus.latent.annulus import annulus
-from dissensus.latent.codes import LATENT_CODES, MOST_HELD_OUT, LatentCodes
+from dissensus.latent.codes import LATENT_CODES, MOST_HELD_OUT, MOST_TRAINING, LatentCodes
 from dissensus.latent.disagreement import expected_disagreement
 from dissensus.latent.mixture import mixture_samples
 from dissensus.latent.one_space import shared_space
@@ -11,6 +11,7 @@ from dissensus.latent.space import Form, LatentSpace
 __all__ = [
     "LATENT_CODES",
     "MOST_HELD_OUT",
+    "MOST_TRAINING",
     "Form",
     "LatentCodes",
     "LatentSpace",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,11 +15,11 @@ from torch import Tensor
 from dissensus.errors import ArtifactError
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws, load_draw
-from dissensus.seeding import numpy_stream
+from dissensus.seeding import torch_stream
 from dissensus.tiles import filled, slices
 from dissensus.torch_threads import torch_threads
 
-__all__ = ["LATENT_CODES", "MOST_HELD_OUT", "LatentCodes", "encodings"]
+__all__ = ["LATENT_CODES", "MOST_HELD_OUT", "MOST_TRAINING", "LatentCodes", "encodings"]
 
 MOST_TRAINING, MOST_HELD_OUT = 5000, 1000
 TILE = 64
@@ -36,26 +36,26 @@ class LatentCodes:
     log_stds: NDArray[np.float32]
     """(N, Z)"""
     held_out: NDArray[np.float32]
-    """Means (n, Z) of at most 1,000 calibration inputs."""
+    """(n, Z), one drawn from q(z|x) for each of at most 1,000 calibration inputs."""
 
     @classmethod
     def measure(
         cls,
         model: LatentModel,
         draws: WeightDraws,
-        training: Tensor,
+        training: Iterable[Tensor],
         held_out: Tensor,
         *,
         seed: int,
         device: torch.device,
     ) -> LatentCodes:
-        """Of inputs (N, *S) and (n, *S) as the model reads them, or of a random choice if there are many."""
-        parts = []
-        for name, data, most in (("train", training, MOST_TRAINING), ("held out", held_out, MOST_HELD_OUT)):
-            chosen = np.sort(numpy_stream(seed, "latent codes", name).permutation(len(data))[:most])
-            parts.append(encodings(model, draws, data[torch.from_numpy(chosen)], device))
-        (means, log_stds), (others, _) = ((a.numpy(), b.numpy()) for a, b in parts)
-        return cls(means, log_stds, others)
+        """Of batches of training inputs (N, *S) and of inputs (n, *S) as the model reads them."""
+        means, log_stds = encodings(model, draws, training, device)
+        centres, spreads = encodings(model, draws, [held_out], device)
+        noise = torch.randn(centres.shape, generator=torch_stream(seed, "latent codes"))
+        # Drawn, as decoders were trained on: about the means, which they never saw, draws agree far more than
+        # about any other point, and nothing but a mean would ever pass for a code.
+        return cls(means.numpy(), log_stds.numpy(), (centres + spreads.exp() * noise).numpy())
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As they are saved."""
@@ -77,15 +77,16 @@ class LatentCodes:
 
 
 def encodings(
-    model: LatentModel, draws: WeightDraws, data: Tensor, device: torch.device
+    model: LatentModel, draws: WeightDraws, batches: Iterable[Tensor], device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """Means and log σ, two of (N, Z), by the last of the draws, whose encoder has seen the most."""
     own = copy.deepcopy(model).to(device)
     load_draw(own, draws, len(draws) - 1)
-    means, log_stds = (torch.empty(len(data), model.latent_size) for _ in range(2))
+    means, log_stds = ([torch.empty(0, model.latent_size)] for _ in range(2))
     with torch.inference_mode(), torch_threads(1):
-        for rows in slices(slice(0, len(data)), TILE):
-            found = own.encode(own.read(filled(data[rows], TILE).to(device)))
-            for kept, part in zip((means, log_stds), found, strict=True):
-                kept[rows] = part[: rows.stop - rows.start].cpu().float()
-    return means, log_stds
+        for data in batches:
+            for rows in slices(slice(0, len(data)), TILE):
+                found = own.encode(own.read(filled(data[rows], TILE).to(device)))
+                for kept, part in zip((means, log_stds), found, strict=True):
+                    kept.append(part[: rows.stop - rows.start].cpu().float())
+    return torch.cat(means), torch.cat(log_stds)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.latent.mixture import mixture_samples
+from dissensus.latent.one_space import check_one_space
+from dissensus.latent.points import list_of_size
 from dissensus.likelihood import log_likelihoods
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
@@ -41,10 +43,12 @@ def expected_disagreement(
     ``lambda matrix: -effective_sample_size(matrix)``. A function that gives several scores at once, (S, N),
     gets them all of the same decoded inputs: (S, n).
 
-    All draws must share one latent space: take those of a single chain. The cost is n · L · M · K decodings
-    with K = ``samples``; memory is bounded by ``block`` points at a time. ``on_block`` is called with the
-    number of points just finished.
+    All draws must share one latent space (:func:`~dissensus.latent.shared_space`); those of several chains
+    are a SettingsError. The cost is n · L · M · K decodings with K = ``samples``; memory is bounded by
+    ``block`` points at a time. ``on_block`` is called with the number of points just finished.
     """
+    z = list_of_size(z, model.latent_size)
+    check_one_space(model, draws)
     values = [np.empty(0)] * (not len(z))
     for start in range(0, len(z), block):
         points = z[start : start + block]

@@ -7,7 +7,9 @@ import copy
 import torch
 from torch import Tensor
 
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import SettingsError
+from dissensus.latent.one_space import check_one_space
+from dissensus.latent.points import list_of_size
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws, load_draw
 from dissensus.seeding import torch_stream
@@ -30,12 +32,13 @@ def mixture_samples(
 
     .. math:: x \sim p(x|z, \mathcal D) = \frac{1}{M} \sum_m p(x|z, \theta_m)
 
-    Each input picks one of the M draws at random, then an x from p(x|z) under that draw.
+    Each input picks one of the M draws at random, then an x from p(x|z) under that draw. All draws must share
+    one latent space (:func:`~dissensus.latent.shared_space`); those of several chains are a SettingsError.
     """
     if inputs < 1:
         raise SettingsError(f"inputs must be at least 1, got {inputs}")
-    if z.ndim != 2 or z.shape[1] != model.latent_size:
-        raise DataError(f"z must be of shape (points, {model.latent_size}), not {tuple(z.shape)}")
+    z = list_of_size(z, model.latent_size)
+    check_one_space(model, draws)
     device = torch.device(device)
     own = copy.deepcopy(model).to(device)
     generator = torch_stream(seed, "latent mixture", device=device)

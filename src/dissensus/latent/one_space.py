@@ -11,7 +11,7 @@ from dissensus.errors import SettingsError
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
 
-__all__ = ["SharedSpace", "shared_space"]
+__all__ = ["SharedSpace", "check_one_space", "shared_space"]
 
 
 class SharedSpace(NamedTuple):
@@ -32,8 +32,7 @@ def shared_space(model: LatentModel, draws: WeightDraws, chain: int | None = Non
     ``chain`` is not given it is the one that gives held-out inputs the highest likelihood, if that was
     measured, and else the first.
     """
-    groups = list(draws.sharing(model.inference)) if model.inference else []
-    if len(groups) == 1 and chain is None:
+    if chain is None and _one_encoder(model, draws):
         return _checked(np.arange(len(draws)), None, f"{len(draws)} draws that share one encoder")
     chains = np.unique(draws.chain).tolist()
     if chain is None:
@@ -45,6 +44,21 @@ def shared_space(model: LatentModel, draws: WeightDraws, chain: int | None = Non
     if len(chains) > 1:
         words += f" of {len(chains)}, for each chain has a latent space of its own"
     return _checked(own, chain, words)
+
+
+def check_one_space(model: LatentModel, draws: WeightDraws) -> None:
+    """Refuse draws of several chains, unless they have one encoder in common."""
+    chains = np.unique(draws.chain).tolist()
+    if len(chains) > 1 and not _one_encoder(model, draws):
+        raise SettingsError(
+            f"the draws are of chains {', '.join(map(str, chains))}, each of which has a latent space of its "
+            "own: take draws.select(shared_space(model, draws).draws), those of one chain, or sample with "
+            "shared_inference=True, which gives all chains one encoder"
+        )
+
+
+def _one_encoder(model: LatentModel, draws: WeightDraws) -> bool:
+    return bool(model.inference) and len(list(draws.sharing(model.inference))) == 1
 
 
 def _best_chain(draws: WeightDraws, chains: list[int]) -> int:

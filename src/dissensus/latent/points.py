@@ -10,7 +10,7 @@ from torch import Tensor
 
 from dissensus.errors import DataError
 
-__all__ = ["checked_points", "points_of_size"]
+__all__ = ["checked_points", "list_of_size", "points_of_size"]
 
 
 def checked_points(points: Any, what: str = "z") -> Tensor:
@@ -33,6 +33,14 @@ def points_of_size(z: Any, size: int) -> Tensor:
     values = values if values.is_floating_point() else values.float()
     _refuse_not_finite(values.reshape(-1, size), "z")
     return values
+
+
+def list_of_size(z: Any, size: int) -> Tensor:
+    """Points (n, Z) of such a space, all finite."""
+    points = points_of_size(z, size)
+    if points.ndim != 2:
+        raise DataError(f"z must be of shape (points, {size}), not {tuple(points.shape)}")
+    return points
 
 
 def _as_tensor(points: Any, what: str) -> Tensor:

@@ -18,7 +18,7 @@ from dissensus.latent.by_point import by_point
 from dissensus.latent.codes import LatentCodes, encodings
 from dissensus.latent.forms import Expectation, Information, models_of, most_probable
 from dissensus.latent.one_space import shared_space
-from dissensus.latent.points import points_of_size
+from dissensus.latent.points import list_of_size, points_of_size
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws
 from dissensus.seeding import torch_stream
@@ -28,7 +28,8 @@ __all__ = ["Form", "LatentSpace"]
 Form: TypeAlias = Literal["information", "expectation"]
 NEIGHBOURS = 100
 EXPECTED_TILE = 8  # points at once, each of which becomes L inputs
-PROPOSED, MOST_TRIES = 256, 64  # points of the prior at once, and how often before giving up
+PROPOSED = 256  # points of the prior at once
+MOST_IN_VAIN, MOST_TRIES = 64 * PROPOSED, 256  # without any that is kept; for each that is wanted
 
 
 class LatentSpace:
@@ -72,7 +73,7 @@ class LatentSpace:
     def encode(self, X: Any) -> Tensor:
         """The codes (N, Z) of inputs: the means of q(z|x). Accepts what ``fit`` takes."""
         data = X if self._read is None else self._read(X)
-        return encodings(self.model, self.draws, data, self.device)[0]
+        return encodings(self.model, self.draws, [data], self.device)[0]
 
     @torch.no_grad()
     def decode(self, z: Any, *, draw: int = -1) -> Any:
@@ -80,9 +81,7 @@ class LatentSpace:
 
         Pictures and rows are the mean, in the inputs' own units; texts are the most probable ones.
         """
-        points = self._points(z)
-        if points.ndim != 2:
-            raise DataError(f"z must be of shape (points, {self.size}), not {tuple(points.shape)}")
+        points = list_of_size(z, self.size)
         if not -len(self._models) <= draw < len(self._models):
             raise SettingsError(f"draw={draw}: this space has {len(self._models)} draws")
         found = most_probable(self._models[draw], points.to(self.device, torch.float32))
@@ -100,7 +99,8 @@ class LatentSpace:
                 z = z[self.disagreement(z) <= max_disagreement]
             kept.append(z[:left])
             left -= len(kept[-1])
-            if left > 0 and tried >= MOST_TRIES * max(n, PROPOSED):
+            most = MOST_IN_VAIN if left == n else MOST_TRIES * max(n, PROPOSED)
+            if left > 0 and tried >= most:
                 raise SettingsError(
                     f"of {tried} points of the prior {n - left} have a disagreement of at most "
                     f"{max_disagreement:g}: allow more (limit(0.05) is what 95% of held-out codes keep to)"
@@ -124,16 +124,17 @@ class LatentSpace:
         return values.reshape(points.shape[:-1])
 
     def p_values(self, z: Any, *, form: Form = "information") -> Tensor:
-        """The share of held-out inputs whose codes have a disagreement at least as high, (n,), conformal.
+        """The share of held-out codes with a disagreement at least as high, (n,), conformal.
 
-        Uniform for codes of inputs like the training data, small where the space is uninformed.
+        Uniform for codes drawn from q(z|x) of inputs like the training data, small where the space is
+        uninformed. What :meth:`encode` gives, their means, has mostly high ones.
         """
         values = self.disagreement(z, form=form).detach()
         found = conformal_p_values(self._calibration(form), values.double().cpu().numpy().ravel())
         return torch.from_numpy(found).reshape(values.shape).to(values.device)
 
     def limit(self, false_alarm_rate: float = 0.05, *, form: Form = "information") -> float:
-        """The disagreement that at most this share of codes of inputs like the training data exceeds."""
+        """The disagreement that at most this share of codes exceeds, of inputs like the training data."""
         return conformal_threshold(self._calibration(form), false_alarm_rate)
 
     def annulus(self, z: Any) -> Tensor:

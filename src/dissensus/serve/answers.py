@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Response
@@ -14,9 +14,12 @@ from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
     from dissensus.detector.asking import Decisions
+    from dissensus.serve.sent import Sent
     from dissensus.serve.served import Served
 
 __all__ = ["JsonAnswer", "decision", "results"]
+
+NO_DECISION = {"score": None, "p_value": None, "flagged": None, "verdict": None}
 
 
 class JsonAnswer(Response):
@@ -31,23 +34,28 @@ class JsonAnswer(Response):
 
 
 def results(
-    served: Served,
-    names: Sequence[str | int],
-    problems: Mapping[int, str],
-    notes: Mapping[int, Sequence[str]],
-    decisions: Decisions | None,
+    served: Served, sent: Sent, decisions: Decisions | None, known: Sequence[str | None]
 ) -> list[dict[str, Any]]:
-    """One result an input, in order: its decision, or why it has none, and what no training input had."""
-    decided = iter(()) if decisions is None else zip(*(part.tolist() for part in decisions), strict=True)
-    found: list[dict[str, Any]] = []
-    for number, name in enumerate(names):
-        if number in problems:
-            empty = {"score": None, "p_value": None, "flagged": None, "verdict": None}
-            found.append({"input": name, **empty, "error": problems[number], "notes": []})
-        else:
-            said = [clear(note) for note in notes.get(number, ())]
-            found.append({"input": name, **decision(served, *next(decided)), "error": None, "notes": said})
-    return found
+    """One result an input, in order: its decision, or why it has none, and what is new or known about it."""
+    told, decided = iter(known), _each(served, decisions)
+    return [
+        {"input": name, **NO_DECISION, "error": sent.problems[place], "notes": [], "known": None}
+        if place in sent.problems
+        else {
+            "input": name,
+            **next(decided),
+            "error": None,
+            "notes": [clear(note) for note in sent.notes.get(place, ())],
+            "known": next(told),
+        }
+        for place, name in enumerate(sent.names)
+    ]
+
+
+def _each(served: Served, decisions: Decisions | None) -> Iterator[dict[str, Any]]:
+    if decisions is not None:
+        for one in zip(*(part.tolist() for part in decisions), strict=True):
+            yield decision(served, *one)
 
 
 def decision(served: Served, score: float, p_value: float, flagged: bool) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from dissensus.serve.plain import plain_routes
 from dissensus.serve.refusals import Refusal, clear
 from dissensus.serve.repository import repository_routes
 from dissensus.serve.requests import definitions, sentence
+from dissensus.serve.review import review_routes
 from dissensus.serve.service import Service
 from dissensus.serve.settings import LOOPBACK_NAMES, is_loopback
 from dissensus.serve.tracing import Tracing
@@ -75,7 +76,13 @@ def make_app(service: Service) -> FastAPI:
             RequestValidationError: _not_valid,
         },
     )
-    for router in (plain_routes(service), v2_routes(service), repository_routes(service), page_routes()):
+    for router in (
+        plain_routes(service),
+        review_routes(service),
+        v2_routes(service),
+        repository_routes(service),
+        page_routes(),
+    ):
         app.include_router(router)
         service.metrics.expect_routes(
             (route.path, method)

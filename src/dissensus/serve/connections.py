@@ -7,12 +7,15 @@ from typing import Any, Protocol
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-__all__ = ["HEAD_SECONDS", "READ_BYTES", "TINY_CHUNKS", "BoundedConnection", "Placed", "Places"]
+__all__ = ["HEAD_SECONDS", "READ_BYTES", "TINY_CHUNKS", "TLS_BYTES", "BoundedConnection", "Placed", "Places"]
 
 HEAD_SECONDS = 15.0  # from its first byte to its last
 WRITE_SECONDS = 10.0  # without a byte that the client has read
 HEAD_BYTES = 1 << 16
 READ_BYTES = 1 << 16  # at once: cut into chunks of one byte they take ten milliseconds to take apart
+# Of a read, and of what waits to be decrypted. With both and the rest of a record of TLS (16 KiB) handed on
+# in one piece, it is no more than READ_BYTES.
+TLS_BYTES = READ_BYTES // 4
 # So many chunks of a body may be of any length, others must have so many bytes on average: each chunk takes
 # Python as long as a whole packet.
 TINY_CHUNKS, CHUNK_BYTES = 1 << 13, 32
@@ -98,7 +101,7 @@ class BoundedConnection(HttpToolsProtocol):
         if hasattr(transport, "max_size"):  # of asyncio's own transports
             transport.max_size = READ_BYTES
         if hasattr(transport, "set_read_buffer_limits"):  # of TLS: what came in and cannot be taken on yet
-            transport.set_read_buffer_limits(READ_BYTES)
+            transport.set_read_buffer_limits(TLS_BYTES)
         if self.greeting is not None:
             self._places.leave(self.greeting)
         self._places.take(self, self.loop.time())

@@ -31,7 +31,8 @@ def explained(served: Served, found: Explanation) -> dict[str, Any]:
             for name, standing in summary["statistics"].items()
         },
         "surprises": summary["surprises"],
-        "notes": [*summary["notes"], *filter(None, [found.known])],
+        "notes": summary["notes"],
+        "known": found.known,
     }
     return answer | (_pictured(found, summary) if found.pictured else _in_columns(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import re
 import time
@@ -12,10 +13,11 @@ from pathlib import Path
 from typing import Any
 
 from dissensus.detector import Detector
+from dissensus.detector.confirming import Confirmation
 from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import ArtifactError, DissensusError, brief
 from dissensus.inputs import Prepared
-from dissensus.persistence import CONFIG, OTHERS
+from dissensus.persistence import CONFIG, OTHERS, claim_folder
 from dissensus.serve.batching import GRAIN
 from dissensus.serve.facts import gate_columns, gate_facts, gate_kind
 
@@ -69,7 +71,7 @@ class GateFolder:
 
     def load(self, name: str, fingerprint: Fingerprint) -> Loaded:
         """Reads a gate; a broken one is an ArtifactError that names it and no path of this machine."""
-        folder = self.path if self.single else self.path / name
+        folder = self._at(name)
         try:
             if NAME.fullmatch(name) is None:
                 raise ArtifactError("its name must be of letters, digits, dots, dashes and underscores")
@@ -82,9 +84,31 @@ class GateFolder:
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)
         except (DissensusError, OSError, ValueError) as error:
-            reason = brief(error).replace(f"{folder}/", "").replace(str(folder), "it")
-            raise ArtifactError(f"gate {name} cannot be loaded: {reason}") from error
+            raise ArtifactError(f"gate {name} cannot be loaded: {self.words_of(error, name)}") from error
         return Loaded(name, gate, fingerprint, facts, gate_kind(gate), gate_columns(gate), rate)
+
+    def confirm(
+        self, loaded: Loaded, inputs: Prepared, *, normal: bool, audited: float
+    ) -> Confirmation | None:
+        """Tell a gate what a person says of inputs, and save it; None if another save has replaced it.
+
+        ``loaded`` itself stays as it is. Raises what :func:`claim_folder`, ``confirm`` and ``save`` raise.
+        """
+        folder, gate = self._at(loaded.name), copy.copy(loaded.gate)
+        with claim_folder(folder):
+            if _fingerprint(folder) != loaded.fingerprint:
+                return None
+            done = gate.confirm(inputs, normal=normal, audited=audited)
+            gate.save(folder)
+        return done
+
+    def words_of(self, error: Exception, name: str) -> str:
+        """What an error says, with no path of this machine."""
+        folder = self._at(name)
+        return brief(error).replace(f"{folder}/", "").replace(str(folder), "it")
+
+    def _at(self, name: str) -> Path:
+        return self.path if self.single else self.path / name
 
     @property
     def own_name(self) -> str:

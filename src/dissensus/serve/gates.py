@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.detector import Detector
@@ -199,7 +200,11 @@ class Gates:
 
     def _serve(self, loaded: Loaded) -> None:
         assert self._workers is not None
-        traffic = Traffic(loaded.gate.drift_monitor(confidence=self._settings.drift_confidence))
+        older = self._served.get(loaded.name)
+        if older is not None and _score_alike(older.gate, loaded.gate):
+            traffic = older.traffic
+        else:
+            traffic = Traffic(loaded.gate.drift_monitor(confidence=self._settings.drift_confidence))
 
         def on_batch(decisions: Decisions, seconds: float, effort: str | None) -> None:
             self._metrics.observe_batch(loaded.name, decisions, seconds)
@@ -209,7 +214,6 @@ class Gates:
                 self._on_alarm(loaded.name, traffic)
 
         batcher = self._batcher(loaded, on_batch)
-        older = self._served.get(loaded.name)
         self._served[loaded.name] = Served(loaded, batcher, traffic)
         self._metrics.expect_gate(loaded.name)
         self._metrics.gate_loads.labels(loaded.name).inc()
@@ -271,6 +275,15 @@ class Gates:
     def _note_recovery(self, name: str) -> None:
         self._failed.pop(name, None)
         self.problems.pop(name, None)
+
+
+def _score_alike(one: Detector, other: Detector) -> bool:
+    """Whether two saves of a gate decide alike, because only what is remembered of inputs has changed."""
+    return (
+        np.array_equal(one.calibration_scores_, other.calibration_scores_)
+        and one.threshold_ == other.threshold_
+        and one.seed_ == other.seed_
+    )
 
 
 def _deciding(gate: Detector) -> Callable[[NDArray[Any]], Decisions]:

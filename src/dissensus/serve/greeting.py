@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import ssl
 from asyncio.sslproto import SSLProtocol
-from typing import Any
+from typing import Any, cast
 
-from dissensus.serve.connections import HEAD_SECONDS, READ_BYTES, BoundedConnection, Places
+from dissensus.serve.connections import HEAD_SECONDS, TLS_BYTES, BoundedConnection, Places
 
 __all__ = ["Greeting"]
 
@@ -20,7 +20,7 @@ FAREWELL = 1.0  # seconds that a client gets to take leave
 class Greeting(SSLProtocol):
     """TLS between a client and ``connection``, which takes over the place once they have greeted."""
 
-    max_size = READ_BYTES  # of its buffer, too: a quarter of a megabyte for each silent client else
+    max_size = TLS_BYTES  # of its buffer, too: a quarter of a megabyte for each silent client else
 
     def __init__(self, connection: BoundedConnection, context: ssl.SSLContext, places: Places) -> None:
         loop = asyncio.get_running_loop()
@@ -28,9 +28,9 @@ class Greeting(SSLProtocol):
             loop,
             connection,
             context,
-            None,  # nobody waits for the greeting
+            cast("asyncio.Future[Any]", None),  # nobody waits for the greeting
             server_side=True,
-            ssl_handshake_timeout=HEAD_SECONDS,
+            ssl_handshake_timeout=round(HEAD_SECONDS),
             ssl_shutdown_timeout=FAREWELL,
         )
         self._places, self._now = places, loop.time
@@ -43,7 +43,7 @@ class Greeting(SSLProtocol):
         self._places.take(self, self._now())
         super().connection_made(transport)
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: BaseException | None) -> None:
         """The client is gone."""
         self._places.leave(self)
         super().connection_lost(exc)

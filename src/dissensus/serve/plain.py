@@ -2,22 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 from fastapi import APIRouter, Query, Request, Response
-from numpy.typing import NDArray
 
 from dissensus.inputs import Prepared
 from dissensus.serve.answers import JsonAnswer, results
-from dissensus.serve.bodies import Body
 from dissensus.serve.explanations import explained
-from dissensus.serve.forms import parse_files
-from dissensus.serve.images import PictureReader
-from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Overloaded, Refusal
-from dissensus.serve.requests import FilesRequest, RowsRequest
-from dissensus.serve.rows import read_rows
 from dissensus.serve.schemas import (
     Explained,
     GateFacts,
@@ -27,6 +19,7 @@ from dissensus.serve.schemas import (
     TrafficSummary,
     refusals,
 )
+from dissensus.serve.sent import Convert, GateName, described_body, read_sent
 from dissensus.serve.waiting import Deadline, while_connected
 
 if TYPE_CHECKING:
@@ -38,28 +31,10 @@ __all__ = ["plain_routes"]
 
 EXPLAINING = 4  # explanations of one gate that may wait: each takes as long as a batch
 
-GateName = Annotated[
-    str | None,
-    Query(
-        alias="gate",
-        max_length=201,
-        description="Which gate, or GATE/VERSION; not given: the default.",
-    ),
-]
 Spent = Annotated[
     Literal["fast", "standard", "thorough"] | None,
     Query(description="How much to spend on a picture; default: as the gate was saved."),
 ]
-Convert = Annotated[bool, Query(description="Bring pictures of any size and colour to the gate's shape.")]
-
-
-def _body(most: int) -> dict[str, Any]:
-    """The description of a body with up to ``most`` inputs."""
-    rows, files = RowsRequest.model_json_schema(), FilesRequest.model_json_schema()
-    for schema, field in ((rows, "rows"), (files, "files")):
-        schema["properties"][field]["maxItems"] = most
-    content = {"application/json": {"schema": rows}, "multipart/form-data": {"schema": files}}
-    return {"requestBody": {"required": True, "content": content}}
 
 
 def plain_routes(service: Service) -> APIRouter:
@@ -68,10 +43,14 @@ def plain_routes(service: Service) -> APIRouter:
     settings, gates = service.settings, service.gates
 
     @router.get("/gates", response_model=GateNames, responses=refusals())
-    async def list_gates() -> Response:
+    async def list_gates(request: Request) -> Response:
         """The gates that can be asked, and how much at once."""
         names = gates.names
-        limits = {"max_inputs": settings.max_inputs, "max_body": settings.max_body}
+        limits = {
+            "max_inputs": settings.max_inputs,
+            "max_body": settings.max_body,
+            "may_confirm": settings.may_confirm(request.scope.get("client_name")),
+        }
         return JsonAnswer({"gates": names, "default": gates.default, **limits})
 
     @router.get("/gate", response_model=GateFacts, responses=refusals(404, 422))
@@ -91,7 +70,7 @@ def plain_routes(service: Service) -> APIRouter:
         response_model=Scored,
         responses=refusals(400, 404, 408, 413, 415, 429, 503)
         | {422: {"model": NothingScored, "description": "Nothing in it can be scored by this gate."}},
-        openapi_extra=_body(settings.max_inputs),
+        openapi_extra=described_body(settings.max_inputs),
     )
     async def score(
         request: Request, gate: GateName = None, convert: Convert = False, effort: Spent = None
@@ -101,15 +80,15 @@ def plain_routes(service: Service) -> APIRouter:
         service.scoring_requests += 1
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
-                reading = _inputs(service, served, request, body, convert)
-                names, inputs, problems, notes = await deadline.keep(reading)
-            decisions = None
-            if len(inputs):
-                deciding = served.batcher.decide(inputs, timeout=deadline.left, effort=effort)
+                sent = await deadline.keep(read_sent(service, served, request, body, convert))
+            decisions, known = None, list[str | None]()
+            if len(sent.inputs):
+                deciding = served.batcher.decide(sent.inputs, timeout=deadline.left, effort=effort)
                 decisions = await while_connected(request, deciding)
-        found = results(served, names, problems, notes, decisions)
+                known = await deadline.keep(_known(service, served, sent.prepared))
+        found = results(served, sent, decisions, known)
         if decisions is None:
-            reason = f"no input could be scored: {problems[0]}"
+            reason = f"no input could be scored: {sent.problems[0]}"
             return JsonAnswer({"error": reason, "results": found}, 422)
         rate = float(served.gate.false_alarm_rate)
         return JsonAnswer({"gate": served.name, "false_alarm_rate": rate, "results": found})
@@ -118,20 +97,19 @@ def plain_routes(service: Service) -> APIRouter:
         "/explain",
         response_model=Explained,
         responses=refusals(400, 404, 408, 413, 415, 422, 429, 503),
-        openapi_extra=_body(1),
+        openapi_extra=described_body(1),
     )
     async def explain(request: Request, gate: GateName = None, convert: Convert = False) -> Response:
         """Explains one image file or one row."""
         deadline = Deadline(settings.timeout)
         with gates.find(gate) as served:
             async with service.bodies.read(request) as body:
-                reading = _inputs(service, served, request, body, convert)
-                names, inputs, problems, notes = await deadline.keep(reading)
-            if len(names) != 1:
-                raise Refusal(422, f"one input is explained at a time, not {len(names)}")
-            if problems:
-                raise Refusal(422, f"the input cannot be scored: {problems[0]}")
-            explaining = deadline.keep(_explain(service, served, Prepared(inputs, {}, notes)))
+                sent = await deadline.keep(read_sent(service, served, request, body, convert))
+            if len(sent.names) != 1:
+                raise Refusal(422, f"one input is explained at a time, not {len(sent.names)}")
+            if sent.problems:
+                raise Refusal(422, f"the input cannot be scored: {sent.problems[0]}")
+            explaining = deadline.keep(_explain(service, served, sent.prepared))
             return JsonAnswer(await while_connected(request, explaining))
 
     @router.get("/metrics", responses=refusals(), response_class=_Metrics)
@@ -147,40 +125,12 @@ class _Metrics(Response):
     media_type = "text/plain; version=0.0.4"
 
 
-async def _inputs(
-    service: Service, served: Served, request: Request, body: Body, convert: bool
-) -> tuple[list[str | int], NDArray[Any], dict[int, str], Mapping[int, Sequence[str]]]:
-    """The names of what was sent, what of it can be scored, why the rest cannot, and what is new about it."""
-    content_type = request.headers.get("content-type", "")
-    kind, most = content_type.partition(";")[0].strip().lower(), service.settings.max_inputs
-    if kind == "multipart/form-data":
-        if served.kind != "images":
-            raise Refusal(415, f'gate {served.name} takes rows: send JSON such as {{"rows": [[1, 2]]}}')
-        uploads = (await service.workers.in_turns(parse_files(body, content_type, most=most)))[-1]
-        _count(service, served, request, len(uploads))
-        reader = PictureReader(
-            served.shape,
-            resize=served.gate.resize,
-            convert=convert,
-            most_pixels=service.settings.max_pixels,
-            count_outcome=service.metrics.count_picture,
-        )
-        found = await reader.read(uploads, service.workers, service.decoders)
-        return [upload.name for upload in uploads], found.pixels, found.problems, {}
-    if kind == "application/json":
-        rows = await service.workers.parse(
-            len(body), lambda: read_rows(served, parse_object(body), most=most)
-        )
-        count = len(rows.numbers) + len(rows.problems)
-        _count(service, served, request, count)
-        return list(range(count)), rows.numbers, rows.problems, rows.notes
-    raise Refusal(415, "the Content-Type must be multipart/form-data for files or application/json for rows")
-
-
-def _count(service: Service, served: Served, request: Request, inputs: int) -> None:
-    """Tells the log and the key's quota, before pictures are decoded: that is most of the work."""
-    request.scope.update(gate_name=served.name, inputs=inputs)
-    service.quotas.take(request.scope.get("client_name"), inputs)
+async def _known(service: Service, served: Served, inputs: Prepared) -> list[str | None]:
+    """What was said before of each input."""
+    if served.gate.confirmed_ is None:
+        return [None] * len(inputs)
+    await service.workers.take()
+    return await service.workers.score(served.gate.known, inputs)
 
 
 async def _explain(service: Service, served: Served, inputs: Prepared) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 __all__ = [
+    "Confirmed",
     "Explained",
     "Failed",
     "GateFacts",
@@ -32,6 +33,7 @@ class GateNames(BaseModel):
     default: str | None = Field(description="Which one answers where no other is named.")
     max_inputs: int = Field(description="Files or rows in one request.")
     max_body: int = Field(description="Bytes of one request's body.")
+    may_confirm: bool = Field(description="Whether who asks may say by /confirm what inputs are.")
 
 
 class Interval(BaseModel):
@@ -103,10 +105,8 @@ class Result(BaseModel):
     flagged: bool | None
     verdict: str | None
     error: str | None
-    notes: list[str] = Field(
-        description="What no training input had, such as a category never seen, and what a person said of "
-        "such an input before."
-    )
+    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
+    known: str | None = Field(description="What a person said of such an input before.")
 
 
 class Scored(BaseModel):
@@ -150,15 +150,25 @@ class Explained(BaseModel):
     surprises: dict[str, float] = Field(
         description="Of a score that is made of parts: how unusual each is by itself, −log p in nats."
     )
-    notes: list[str] = Field(
-        description="What no training input had, such as a category never seen, and what a person said of "
-        "such an input before."
-    )
+    notes: list[str] = Field(description="What no training input had, such as a category never seen.")
+    known: str | None = Field(description="What a person said of such an input before.")
     nearest: list[str]
     columns: list[dict[str, Any]] | None = Field(
         description="Of a row, its columns, that which matters most first. Of a table value, expected and "
         "nearest are texts as a person would write them."
     )
+
+
+class Confirmed(BaseModel):
+    """What became of inputs that a person has looked at."""
+
+    gate: str
+    version: str = Field(description="Of the gate that remembers them, as in /gate.")
+    normal: bool
+    remembered: int
+    joined: int = Field(description="How many of them became calibration inputs.")
+    left: int = Field(description="How many calibration inputs turned out to be outliers, and left.")
+    calibration_inputs: int = Field(description="How many there are now.")
 
 
 class Answered(BaseModel):
@@ -216,6 +226,7 @@ _WHEN = {
     401: "An API key is needed.",
     403: "The name or the page that was asked from is not let in.",
     404: "There is no such gate.",
+    409: "The gate cannot be saved.",
     408: "The body took too long to arrive.",
     413: "Too much at once.",
     415: "The type of the body is not taken.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
@@ -29,7 +30,6 @@ __all__ = ["Server", "serve"]
 
 LINGER = 1.0  # seconds that open connections get for the request they may just be sending
 LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
-LATE = 1.0  # seconds beyond those for requests, after which a stopping service waits for nobody
 BACKLOG = 1024  # connections that wait in the system
 # Those that are taken from it at once, before anybody else has a turn. Each needs a file: with none left,
 # taking them would fail as often.
@@ -64,7 +64,7 @@ class Server(uvicorn.Server):
             server_header=False,
             backlog=AT_ONCE,
             timeout_keep_alive=75,
-            timeout_graceful_shutdown=1,
+            timeout_graceful_shutdown=int(service.ending.handlers),
             ssl_certfile=settings.tls_cert,
             ssl_keyfile=settings.tls_key,
         )
@@ -84,17 +84,18 @@ class Server(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Ends; what was accepted is answered."""
-        log("stopping", seconds=self._service.settings.drain)
+        ending = self._service.ending
+        log("stopping", seconds=ending.seconds)
         self._service.draining = True
         loop = asyncio.get_running_loop()
-        end = loop.time() + self._service.settings.drain
+        end = loop.time() + ending.drain
         while loop.time() < end and not self.force_exit:  # a second Ctrl-C
             await asyncio.sleep(0.05)
         for server in self.servers:
             server.close()
         self._service.finish()
         began = quiet_since = loop.time()
-        end = began + self._service.settings.timeout + LATE
+        end = began + ending.requests
         # A connection that is used stays open for its last answer; one that is idle is given LINGER seconds.
         while self.server_state.connections and loop.time() < end and not self.force_exit:
             if self.server_state.tasks:
@@ -146,6 +147,9 @@ def serve(service: Service, on_address: Callable[[str], None] = lambda _: None) 
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, _ended)
     Server(service, on_start).run(sockets=[listening])
+    if service.workers.longest():  # a thread cannot be stopped, and Python would wait for it
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def listen(host: str, port: int) -> socket.socket:

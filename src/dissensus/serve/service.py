@@ -14,7 +14,9 @@ from dissensus.detector.own_names import OwnCode, import_own
 from dissensus.errors import SettingsError, brief
 from dissensus.serve.aside import aside
 from dissensus.serve.bodies import Bodies
+from dissensus.serve.confirming import Confirming
 from dissensus.serve.decoders import Decoders
+from dissensus.serve.ending import Ending
 from dissensus.serve.gate_folder import GateFolder
 from dissensus.serve.gates import Gates
 from dissensus.serve.keys import KeyFile
@@ -29,7 +31,6 @@ from dissensus.serve.workers import Workers
 
 __all__ = ["Service"]
 
-LAST = 2.0  # seconds for the traces of the last requests
 STUCK = 120.0  # seconds of one batch, beyond the time limit of requests: no batch takes as long
 
 
@@ -37,14 +38,11 @@ class Service:
     """What the endpoints work with. Gates are read when it is made, and answer while it :meth:`runs`."""
 
     def __init__(self, path: Path, settings: ServeSettings) -> None:
-        self.settings, self.metrics = settings, Metrics()
+        self.settings, self.metrics, self.ending = settings, Metrics(), Ending.of(settings)
         self.keys = None if settings.keys is None else KeyFile(settings.keys)
-        self.gates = Gates(
-            GateFolder(path, device=settings.device, own=_own_code(settings)),
-            settings,
-            self.metrics,
-            on_alarm=self._on_alarm,
-        )
+        folder = GateFolder(path, device=settings.device, own=_own_code(settings))
+        self.gates = Gates(folder, settings, self.metrics, on_alarm=self._on_alarm)
+        self.confirming = Confirming(folder, self.gates)
         self.gates.load_all()
         self.bodies = Bodies(settings.max_body, settings.timeout)
         self.tracer: Any = None
@@ -102,13 +100,21 @@ class Service:
             for task in watching:
                 task.cancel()
             await asyncio.gather(*watching, return_exceptions=True)
-            await self.gates.close()
-            if self._webhook is not None:
-                await self._webhook.close()
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.confirming.close(), self.ending.confirmations)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.gates.close(), self.ending.batches)
+            await self._say_farewell()
             await self._decoders.close()
             self._workers.close()
-            with suppress(TimeoutError):  # whoever takes the traces may not answer
-                await asyncio.wait_for(aside(self._end_traces), LAST)
+
+    async def _say_farewell(self) -> None:
+        """Lets those hear the last who are told of alarms and requests; they may not answer."""
+        last = [aside(self._end_traces)]
+        if self._webhook is not None:
+            last.append(self._webhook.close())
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asyncio.gather(*last, return_exceptions=True), self.ending.farewells)
 
     def finish(self) -> None:
         """Accept nothing new, and let what was accepted come to its end soon."""

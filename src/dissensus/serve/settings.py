@@ -14,6 +14,7 @@ __all__ = ["LOOPBACK_NAMES", "ServeSettings", "is_loopback"]
 
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 MEBIBYTE = 1 << 20
+ANYBODY = "*"  # as the name of a reviewer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +59,8 @@ class ServeSettings:
     """The file of API keys' hashes."""
     operators: tuple[str, ...] = ()
     """Names of API keys that may load and unload gates."""
+    reviewers: tuple[str, ...] = ()
+    """Names of API keys that may confirm inputs, which changes gates on disk; ``*``: whoever may ask."""
     quota: int | None = None
     """Inputs a minute that each API key may send, unless its line in the file says otherwise."""
     no_keys_ok: bool = False
@@ -103,8 +106,11 @@ class ServeSettings:
                 raise SettingsError(f"{name} must be a positive number, got {getattr(self, name)}")
         if self.quota is not None and self.quota < 1:
             raise SettingsError(f"quota must be at least 1, got {self.quota}")
-        if self.keys is None and (self.operators or self.quota is not None):
-            raise SettingsError("operators and quotas are told by their API keys: give --keys FILE, too")
+        named = {*self.operators, *self.reviewers} - {ANYBODY}
+        if self.keys is None and (named or self.quota is not None):
+            raise SettingsError(
+                "operators, reviewers and quotas are told by their API keys: give --keys FILE, too"
+            )
         if self.workers is not None and self.workers < 1:
             raise SettingsError(f"workers must be at least 1, got {self.workers}")
         if not 0 <= self.port <= 65535:
@@ -112,6 +118,10 @@ class ServeSettings:
         if self.log_format not in ("json", "text"):
             raise SettingsError(f"log_format must be 'json' or 'text', got {self.log_format!r}")
         self._check_safety()
+
+    def may_confirm(self, client: str | None) -> bool:
+        """Whether who has the key of this name, or none, may say what inputs are."""
+        return ANYBODY in self.reviewers or client in self.reviewers
 
     @property
     def max_body(self) -> int:

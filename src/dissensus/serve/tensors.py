@@ -158,13 +158,14 @@ def _flat(data: Any, name: str, count: int) -> list[Any]:
     """As many values, from a flat list or from lists of lists."""
     if not isinstance(data, list):
         raise Refusal(400, f"{name!r} has neither 'data' nor bytes behind the JSON")
-    while data and isinstance(data[0], list):
-        if not all(isinstance(one, list) and len(one) == len(data[0]) for one in data):
+    values: list[Any] = data
+    while values and isinstance(values[0], list):
+        if not all(isinstance(one, list) and len(one) == len(values[0]) for one in values):
             raise Refusal(400, f"the data of {name!r} are lists of different lengths")
-        data = list(chain.from_iterable(data))
-    if len(data) != count:
-        raise Refusal(400, f"the data of {name!r} hold {len(data)} values, and its shape takes {count}")
-    return data
+        values = list(chain.from_iterable(values))
+    if len(values) != count:
+        raise Refusal(400, f"the data of {name!r} hold {len(values)} values, and its shape takes {count}")
+    return values
 
 
 def _json(value: Any) -> Any:

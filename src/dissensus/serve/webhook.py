@@ -20,7 +20,6 @@ __all__ = ["Webhook"]
 WAITING = 16  # alarms; more would say nothing new
 PAUSES = (1.0, 4.0, 15.0, 60.0)  # seconds before each further try
 SECONDS = 10.0  # for one try
-LAST_SECONDS = 2.0  # for all that is left when the service ends
 
 
 class Webhook:
@@ -39,14 +38,11 @@ class Webhook:
             self._outcome("dropped", "too many wait")
 
     async def close(self) -> None:
-        """Gives what is queued a last short time."""
+        """Delivers what is queued, and ends; cancelled, it ends at once."""
         try:
-            async with asyncio.timeout(LAST_SECONDS):
-                await self._queue.join()
-        except TimeoutError:
-            pass
-        self._task.cancel()
-        await asyncio.gather(self._task, return_exceptions=True)
+            await self._queue.join()
+        finally:
+            self._task.cancel()
 
     async def _run(self) -> None:
         while True:

@@ -108,9 +108,9 @@ class Workers:
         return time.monotonic() - min(begun) if begun else 0.0
 
     def close(self) -> None:
-        """Ends the threads once they are done."""
-        self._scoring.shutdown()
-        self._decoding.shutdown()
+        """Ends the threads once they are done, and waits for none."""
+        self._scoring.shutdown(wait=False, cancel_futures=True)
+        self._decoding.shutdown(wait=False, cancel_futures=True)
 
 
 def _use_threads(count: int) -> None:

@@ -5,7 +5,7 @@ import socket
 import ssl
 import subprocess
 import threading
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 
 import pytest
 
@@ -69,33 +69,33 @@ def test_a_body_comes_in_bounded_parts_and_waits_where_nobody_reads_it(
     serving, folder, certified, monkeypatch, until
 ):
     """What the connection and its TLS hold together stays small while the rest waits at the client."""
-    parts, connections = [], []
-    take = BoundedConnection.data_received
+    parts, connections, go = [], [], []
+    take, fill = BoundedConnection.data_received, Bodies._fill
 
     def noted(self, data):
         parts.append(len(data))
         connections.append(self)
         take(self, data)
 
-    async def stuck(*_):
-        await asyncio.sleep(LONG)
+    async def late(*arguments):
+        go.append(asyncio.Event())
+        await go[0].wait()
+        await fill(*arguments)
 
     monkeypatch.setattr(BoundedConnection, "data_received", noted)
-    monkeypatch.setattr(Bodies, "_fill", stuck)
-    size = 1 << 25
-    head = f"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode()
-    with serving(folder / "rows", max_body_mb=64.0, **certified) as found, greeted(found) as connection:
-
-        def send():
-            with suppress(OSError):
-                connection.sendall(head + bytes(size))
-
-        sending = threading.Thread(target=send)
+    monkeypatch.setattr(Bodies, "_fill", late)
+    size = 1 << 24
+    head = b"POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: "
+    with serving(folder / "rows", **certified) as found, greeted(found) as connection:
+        request = head + b"%d\r\n\r\n" % size + bytes(size)
+        sending = threading.Thread(target=connection.sendall, args=(request,))
         sending.start()
         until(lambda: connections and connections[-1].transport._ssl_protocol._ssl_reading_paused)
-        assert connections[-1].transport._ssl_protocol._get_read_buffer_size() <= 3 * READ_BYTES
-        assert max(parts) <= READ_BYTES
+        assert connections[-1].transport._ssl_protocol._get_read_buffer_size() <= READ_BYTES
         assert sum(parts) <= 4 * READ_BYTES
         assert sending.is_alive()
-        found.loop.call_soon_threadsafe(connections[-1].transport.abort)
+        found.loop.call_soon_threadsafe(go[0].set)
+        assert connection.recv(65536).startswith(b"HTTP/1.1 413")  # of JSON
         sending.join(LONG)
+    assert sum(parts) > size
+    assert max(parts) <= READ_BYTES  # those, too, that gathered while nobody read

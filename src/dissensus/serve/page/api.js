@@ -43,6 +43,13 @@ export class Api {
     return this.ask("/explain", json({ rows: [row] }));
   }
 
+  /** Tells the gate for good what an input was. */
+  confirm({ file, row, convert }, normal) {
+    return file
+      ? this.ask("/confirm", { method: "POST", body: form([file]) }, { convert, normal })
+      : this.ask("/confirm", json({ rows: [row] }), { normal });
+  }
+
   async ask(path, request, query = {}) {
     const asked = new URLSearchParams(this.gate === null ? query : { gate: this.gate, ...query });
     const url = asked.size ? `${path}?${asked}` : path;

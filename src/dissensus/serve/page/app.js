@@ -25,15 +25,18 @@ let calibration = null;
 let chart = null;
 let cards = [];
 let limits = { inputs: AT_ONCE, bytes: 0 };
+let tell = null; // what a card's buttons call; null where who asks may not say what inputs are
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // --- gates
 
 async function start() {
-  const { gates, default: chosen, max_inputs: inputs, max_body: bytes } = await api.get("/gates");
+  const { gates, default: chosen, max_inputs: inputs, max_body: bytes, may_confirm: may } = await api.get("/gates");
   if (!gates.length) throw new Error("This server has no gate yet. Reload the page once it has one.");
   const first = gates.includes(chosen) ? chosen : gates[0];
   limits = { inputs: Math.min(AT_ONCE, inputs), bytes };
+  tell = may ? (input, normal) => api.confirm(input, normal) : null;
+  if (may) find("keeping").textContent = "it keeps none of it, unless you tell the gate what it was";
   const choice = find("gate-choice");
   choice.replaceChildren(...gates.map((name) => element("option", { value: name }, name)));
   choice.value = first;
@@ -67,6 +70,18 @@ async function enter(name) {
   if (before && before.kind === gate.kind && inputs.length) await add(inputs);
 }
 
+/** Another save of the gate answers now. If it decides as before, and only remembers more, nothing is asked again. */
+async function renew() {
+  const found = await api.get("/gate");
+  if (found.name !== gate.name) return; // another was chosen meanwhile
+  if (JSON.stringify({ ...found, version: "" }) === JSON.stringify({ ...gate, version: "" })) {
+    gate = traffic.gate = found;
+    return;
+  }
+  announce("The gate has been replaced by a newer one, which is asked again.");
+  await enter(api.gate);
+}
+
 // --- inputs
 
 async function takeFiles(files) {
@@ -82,7 +97,7 @@ const addRows = (rows) => add(rows.map((row) => ({ name: `Row ${(rowsAdded += 1)
 /** A card for each input, and one call for all of them. */
 async function add(inputs) {
   complain("");
-  const fresh = inputs.map((input) => new Card(input, removeOne));
+  const fresh = inputs.map((input) => new Card(input, removeOne, tell));
   cards = [...fresh, ...cards];
   find("cards").prepend(...fresh.map((card) => card.element));
   tidy();
@@ -277,10 +292,7 @@ point.addEventListener("change", () => {
   if (cards.length) settled = setTimeout(() => announce(find("outcome").textContent), 700);
 });
 traffic.onNews = () => gate && showOutcome(calibration.threshold(point.rate));
-traffic.onReplaced = () => {
-  announce("The gate has been replaced by a newer one, which is asked again.");
-  attempt(() => enter(api.gate));
-};
+traffic.onReplaced = () => attempt(renew);
 new ResizeObserver(drawChart).observe(find("distribution"));
 find("clear").addEventListener("click", () => {
   removeAll();

@@ -3,15 +3,19 @@
 import { element } from "./elements.js";
 import { explanationParts } from "./explanation.js";
 import { Histogram } from "./histogram.js";
+import { Review } from "./review.js";
 import { meaning, number, otherwise, percent, sentence, verdict } from "./words.js";
 
 const FULL_MAP = 100;
 
 let made = 0;
 
-/** `input` has a name, and a file or a row; `onRemove(card)` is called by its button. */
+/**
+ * `input` has a name, and a file or a row; `onRemove(card)` is called by its button, and `tell(input, normal)`
+ * promises that the gate has been told what it was; null where who asks may not.
+ */
 export class Card {
-  constructor(input, onRemove) {
+  constructor(input, onRemove, tell) {
     made += 1;
     this.input = input;
     this.result = null;
@@ -23,6 +27,7 @@ export class Card {
     this.aside = element("p", { className: "aside", hidden: true });
     this.numbers = element("dl", { className: "numbers" });
     this.standing = element("div", { className: "standing" });
+    this.review = new Review(input.name, tell && ((normal) => tell(input, normal)));
     this.why = element("div", { className: "why", hidden: true });
     this.picture = input.file ? this.makePicture() : null;
     const remove = element("button", { type: "button", className: "remove", "aria-label": `Remove ${input.name}` }, "×");
@@ -46,6 +51,7 @@ export class Card {
           this.standing,
         ),
       ),
+      this.review.element,
       this.why,
     );
     this.element = element("li", {}, this.body);
@@ -78,6 +84,7 @@ export class Card {
     // What no training input had, such as a category never seen.
     const news = (result.notes ?? []).map(sentence);
     this.sentence.textContent = [meaning(result.p_value, calibration.count), ...news].join(" ");
+    this.review.show(result.known);
   }
 
   /** Shows that there is no decision, and why. */
