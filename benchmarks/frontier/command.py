@@ -83,7 +83,10 @@ def frontier(
                 pieces.append(Piece(group, name, settings, partial(measure_frontier, settings, seed), seed))
         measure_missing(records, pieces, Console(stderr=True, highlight=False), again=again)
     console = Console(highlight=False)
-    if points := summaries(records.read(group)):
+    found = records.read(group)
+    if lacking := sorted(set(SETS) - {record.name for record in found}):
+        console.print(f"Not measured, and no part of what follows: {', '.join(lacking)}.", markup=False)
+    if points := summaries(found):
         console.print(terminal(points))
         path = draw_frontier(points, where / "figures" / f"{group}.png")
         console.print(str(path), markup=False, soft_wrap=True)

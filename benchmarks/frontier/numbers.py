@@ -32,7 +32,7 @@ def _lost(name: str, results: Path) -> float:
 NUMBERS: Mapping[str, Number] = {
     f"{point}.{field}": partial(_at, CALLED[point], field)
     for point in CALLED
-    for field in ("mean", "worst", "decodings", "one", "batch")
+    for field in ("mean", "worst", "loss", "decodings", "one", "batch")
 } | {
     "png.mean": partial(_at, "8 draws, one look, PNG", "mean"),
     "neighbours.loss": partial(_lost, "8 draws, one look, no neighbours"),

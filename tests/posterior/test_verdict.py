@@ -17,10 +17,23 @@ def health(configurational=1.0, heats=(1.0, 1.0, 1.0, 1.0), counts=(60, 20, 10, 
     return SamplerHealth(kappa / 9, kappa, 9 * kappa, clamped, RIGHT, configurational, RIGHT, bins)
 
 
-def run(*chains, epochs=30, adapted=20, steps=100, part="decoder", **rest):
-    """Chains that are healthy while they adapt, and after that what they are given as."""
+def run(*chains, epochs=30, adapted=20, steps=100, part="decoder", held_out=None, drawn=20, **rest):
+    """Chains that are healthy while they adapt, and after that what they are given as.
+
+    ``held_out`` (C, epochs) is how likely each epoch makes held-out inputs; those after ``drawn`` give draws.
+    """
     reports = [
-        EpochReport(c, t, -1.0, None, 0.1, steps, t <= adapted, {part: health() if t <= adapted else each})
+        EpochReport(
+            c,
+            t,
+            -1.0,
+            None if held_out is None else float(held_out[c][t - 1]),
+            0.1,
+            steps,
+            t <= adapted,
+            {part: health() if t <= adapted else each},
+            t > drawn,
+        )
         for t in range(1, epochs + 1)
         for c, each in enumerate(chains)
     ]
@@ -50,6 +63,46 @@ def test_the_failed_chains_of_svhn_are_caught(temperature):
         "--step-size 0.002), or longer adaptation (adaptation=13, --adaptation 13)."
     )
     assert failed.warning == f"{failed.problems[0]} {failed.remedy}"
+
+
+# Held-out log-likelihoods by epoch: results/paper/svhn-vs-cifar10.jsonl, as-published/BVAE1, its first chain.
+RISING = """
+-2114.41 -2074.81 -2049.39 -2014.1 -1982.08 -1964.64 -1956.78 -1949.04 -1944.02 -1941.38 -1939.55
+-1935.3 -1933.99 -1933.23 -1930.35 -1929.7 -1927.36 -1926.17 -1924.5 -1923.91 -1921.25 -1921.07
+-1919.85 -1919.36 -1918.61 -1918.8 -1917.66 -1917.16 -1916.26 -1916.48 -1915.64 -1914.63 -1914.19
+-1914.53 -1913.68 -1913.51 -1912.47 -1911.75 -1910.9 -1911.35 -1911.85 -1910.62 -1909.92 -1910.28
+-1909.47 -1909.45 -1909.88 -1908.94 -1908.45 -1908.4
+"""
+
+
+@pytest.mark.parametrize("temperature", [1.85, 1.54, 1.02])
+def test_a_chain_that_is_on_its_way_is_caught_whatever_its_temperature(temperature):
+    rising = [float(value) for value in RISING.split()]
+    chain = health(temperature, kappa=0.009)
+    verdict = run(chain, epochs=50, adapted=11, drawn=14, held_out=[rising]).verdict(step_size=1e-3)
+    (problem,) = verdict.problems
+    assert problem == (
+        "The draws are not from the posterior: they drift: from the first of them to the last, held-out "
+        "inputs become 13 nats more likely."
+    )
+    assert "twice the epochs (epochs=100" in verdict.remedy
+    assert "twice the step size (step_size=0.002" in verdict.remedy
+    assert "half the step size" not in verdict.remedy
+
+
+def test_what_comes_before_the_draws_is_no_drift():
+    still = np.concatenate([np.linspace(-900, -300, 20), -300 + np.linspace(0, 1.2, 10)])
+    jumping = np.concatenate([still[:20], -300 + 30 * np.random.default_rng(0).normal(size=10)])
+    assert run(health(), health(), held_out=[still, jumping]).verdict().sound
+    assert not run(health(), health(), held_out=[still, jumping], drawn=10).verdict().sound
+
+
+def test_a_chain_of_several_that_is_thrown_out_is_told_to_take_shorter_steps():
+    thrown = np.concatenate([np.full(25, -300.0), np.full(5, -360.0)])
+    verdict = run(health(), health(), held_out=[np.full(30, -300.0), thrown]).verdict(step_size=0.01)
+    assert "they drift in 1 of 2 chains" in verdict.problems[0]
+    assert "nats less likely" in verdict.problems[0]
+    assert "half the step size (step_size=0.005" in verdict.remedy
 
 
 def test_too_long_steps_are_told_from_too_few_of_them():

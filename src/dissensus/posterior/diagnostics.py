@@ -89,6 +89,8 @@ class EpochReport:
     """Whether the sampler's scales still followed the gradients."""
     health: Mapping[str, SamplerHealth] = field(default_factory=dict)
     """By part, for those that are sampled."""
+    drawn: bool = False
+    """Whether its weights are a draw."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers for JSON."""

@@ -167,6 +167,7 @@ class PosteriorRun:
             chain.steps_per_epoch,
             self.settings.adapts(epoch, chain.steps_per_epoch),
             {n: h for n, p in chain.parts.items() if (h := sampler_health(p, chain.steps_per_epoch))},
+            self.settings.keeps(epoch),
         )
         if not self.settings.keeps(epoch):
             return

@@ -9,6 +9,9 @@ Chains are judged by the epochs after their scales were frozen, by medians over 
 - The others *have not settled* where weights move as they should and the median of w·∇U/P over chains is
   nevertheless far from 1: they are on their way from where they began, were stopped too early, or their steps
   are too short. Half the step size, which cures a hot chain, makes this worse.
+- One *drifts* where held-out inputs are much likelier by its last draws than by its first: it has not settled
+  either, whatever its temperatures (:mod:`dissensus.posterior.settling`). Where they are much less likely, it
+  was thrown out.
 
 Chains that have not merged are no problem of this kind. Each may sample the networks about it well, and the
 scores make use of what the chains do not agree on: it is a remark.
@@ -21,6 +24,8 @@ import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from dissensus.posterior.settling import drifts
 
 if TYPE_CHECKING:
     from dissensus.posterior.diagnostics import Diagnostics, SamplerHealth
@@ -136,12 +141,12 @@ def judge(diagnostics: Diagnostics, *, step_size: float | None = None) -> Verdic
     problems: list[str] = []
     remarks: list[str] = []
     causes: dict[str, list[_Judged]] = {}
-    for part, chains in found.items():
+    for part, judged in found.items():
         for fault in ("hot", "cold"):
-            if those := [each for each in chains if each.fault == fault]:
-                problems.append(_problem(part, fault, those, len(chains)))
+            if those := [each for each in judged if each.fault == fault]:
+                problems.append(_problem(part, fault, those, len(judged)))
                 causes.setdefault(fault, []).extend(those)
-        rest = [each for each in chains if each.fault is None]
+        rest = [each for each in judged if each.fault is None]
         middle = statistics.median(each.temperature for each in rest) if rest else 1.0
         if not 1 / FAR <= middle <= FAR:
             problems.append(
@@ -151,8 +156,30 @@ def judge(diagnostics: Diagnostics, *, step_size: float | None = None) -> Verdic
             causes.setdefault("unsettled", []).extend(rest)
         else:
             remarks += _remarks(part, rest)
+    drifting = drifts(diagnostics.reports)
+    chains = sorted({report.chain for report in diagnostics.reports if report.health})
+    for cause, changes in _by_direction(drifting).items():
+        problems.append(_drift(list(changes.values()), len(chains)))
+        own = [part[chains.index(chain)] for part in found.values() for chain in changes]
+        causes.setdefault(cause, []).extend(own)
     remedy = _remedy(causes, diagnostics, step_size) if problems else None
     return Verdict(True, tuple(problems), remedy, (*remarks, *agreement))
+
+
+def _by_direction(changes: Mapping[int, float]) -> dict[str, dict[int, float]]:
+    """Chains that are on their way, and chains that were thrown out, as by steps that are too long."""
+    up = {chain: change for chain, change in changes.items() if change > 0}
+    down = {chain: change for chain, change in changes.items() if change < 0}
+    return {cause: own for cause, own in (("unsettled", up), ("hot", down)) if own}
+
+
+def _drift(changes: Sequence[float], chains: int) -> str:
+    where = "" if chains == 1 else f" in {len(changes)} of {chains} chains"
+    most = max(changes, key=abs)
+    return (
+        f"{FAILED}: they drift{where}: from the first of them to the last, held-out inputs become "
+        f"{abs(most):.2g} nats {'more' if most > 0 else 'less'} likely."
+    )
 
 
 def _by_part(diagnostics: Diagnostics) -> tuple[dict[str, list[_Judged]], int | None]:
