@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["latent"]
 
-PARTS = ("expressions", "molecules", "acquire", "timing")
+PARTS = ("expressions", "molecules", "acquire", "plane", "timing")
 
 
 def latent(
@@ -43,6 +43,7 @@ def latent(
     from rich.console import Console
 
     from benchmarks.latent.figure import draw_validity
+    from benchmarks.latent.plane_figures import draw_plane
     from benchmarks.latent.table import LATENT_NOTE, latent_grids
     from benchmarks.options import open_records, show_tables
     from benchmarks.pieces import measure_missing
@@ -60,15 +61,17 @@ def latent(
     show_tables(
         latent_grids(records), LATENT_NOTE, records, Console(highlight=False), form=form, file="latent.md"
     )
-    for path in draw_validity(records):
+    for path in (*draw_validity(records), *draw_plane(records)):
         Console(stderr=True, highlight=False).print(str(path), markup=False, soft_wrap=True)
 
 
 def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list[Piece]:
-    from benchmarks.latent.pieces import acquire_pieces, language_pieces, timing_pieces
+    from benchmarks.latent.pieces import acquire_pieces, language_pieces, plane_pieces, timing_pieces
 
     if name == "acquire":
         return acquire_pieces(seeds, device=device, quick=quick)
+    if name == "plane":
+        return plane_pieces(device=device, quick=quick)
     if name == "timing":
         return timing_pieces(device=device, quick=quick)
     return language_pieces(name, seeds, data=data, device=device, quick=quick)

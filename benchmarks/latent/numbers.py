@@ -9,7 +9,7 @@ from statistics import fmean
 
 from benchmarks.filling.registry import Number, Table
 from benchmarks.grids import to_markdown
-from benchmarks.latent.table import search_grid, validity_grid
+from benchmarks.latent.table import plane_grid, search_grid, validity_grid
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
@@ -38,9 +38,16 @@ def _search(results: Path) -> str:
     return to_markdown(search_grid(OWN, found, quick=False)).split("\n", 2)[2] + "\n"
 
 
+def _plane(results: Path) -> str:
+    return (
+        to_markdown(plane_grid(Records(results / "latent").read("plane"), quick=False)).split("\n", 2)[2]
+        + "\n"
+    )
+
+
 NUMBERS: Mapping[str, Number] = {
     f"{name}.{score}": partial(_auroc, kind=kind, score=score)
     for name, kind in KINDS.items()
     for score in SCORES
 }
-TABLES: Mapping[str, Table] = {OWN: _validity, f"{OWN}-search": _search}
+TABLES: Mapping[str, Table] = {OWN: _validity, f"{OWN}-search": _search, "plane": _plane}

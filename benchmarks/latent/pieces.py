@@ -13,6 +13,7 @@ from benchmarks.devices import gpu_name
 from benchmarks.diagnostics import run_diagnostics
 from benchmarks.latent.acquire import AcquireSizes, measure_acquisition
 from benchmarks.latent.languages import LANGUAGES, Language
+from benchmarks.latent.plane import PlaneSizes, measure_plane
 from benchmarks.latent.search import SearchSizes, search
 from benchmarks.latent.timing import measure_timing
 from benchmarks.latent.validity import LatentSizes, fitted_gate, measure_validity
@@ -20,7 +21,7 @@ from benchmarks.pieces import Found, Piece
 from dissensus import Detector
 from dissensus.detector.settings import find_device
 
-__all__ = ["LEFT_OUT", "POSTERIORS", "acquire_pieces", "language_pieces", "timing_pieces"]
+__all__ = ["LEFT_OUT", "POSTERIORS", "acquire_pieces", "language_pieces", "plane_pieces", "timing_pieces"]
 
 LEFT_OUT = 0.35
 """The share of texts, the nearest to the target, that no fit and no search is shown."""
@@ -102,6 +103,18 @@ def acquire_pieces(seeds: Sequence[int], *, device: str, quick: bool) -> list[Pi
         return lambda say: Found(measure_acquisition(sizes, seed=seed, device=device, say=say))
 
     return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed) for seed in seeds]
+
+
+def plane_pieces(*, device: str, quick: bool) -> list[Piece]:
+    """One record, of which the figures of the tutorial are made."""
+    sizes = PlaneSizes(training=200, epochs=3, chains=2, grid=5, points=100) if quick else PlaneSizes()
+
+    def measured(say: Callable[[str], None]) -> Found:
+        say("fitting")
+        found = measure_plane(sizes, seed=0, device=device)
+        return Found(found.rows, found.about)
+
+    return [Piece("plane", "fashion-mnist-sample", asdict(sizes), measured, 0)]
 
 
 def timing_pieces(*, device: str, quick: bool) -> list[Piece]:

@@ -11,7 +11,7 @@ from benchmarks.latent.pieces import POSTERIORS
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
-__all__ = ["LATENT_NOTE", "latent_grids", "search_grid", "validity_grid"]
+__all__ = ["LATENT_NOTE", "latent_grids", "plane_grid", "search_grid", "validity_grid"]
 
 LATENT_NOTE = (
     "AUROC of invalid against valid decodings, higher is better; mean and spread over seeds. Kinds of points "
@@ -34,6 +34,8 @@ def latent_grids(records: Records) -> list[Grid]:
                 grids.append(search_grid(title, found, quick=records.quick))
     if found := records.read("acquire"):
         grids.append(_acquired(found, records.quick))
+    if found := records.read("plane"):
+        grids.append(plane_grid(found, quick=records.quick))
     if found := records.read("timing"):
         lines = tuple(
             (record.name, *(f"{value:.3g}" for value in record.rows[0].values())) for record in found
@@ -41,6 +43,17 @@ def latent_grids(records: Records) -> list[Grid]:
         head = ("device", *found[0].rows[0])
         grids.append(Grid(quick_title("Disagreement with gradients", records.quick), head, lines))
     return grids
+
+
+def plane_grid(found: Sequence[Record], *, quick: bool) -> Grid:
+    """What a search for ink proposes in a plane, with and without the gate."""
+    columns = ("ink", "within the limit", "flagged")
+    lines = tuple(
+        (row["arm"], *(_words([row[column]]) for column in columns))
+        for record in found
+        for row in record.rows
+    )
+    return Grid(quick_title("Search for ink", quick), ("arm", *columns), lines)
 
 
 def _acquired(found: Sequence[Record], quick: bool) -> Grid:

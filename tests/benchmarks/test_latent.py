@@ -2,10 +2,14 @@
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
-from benchmarks.latent.pieces import language_pieces
+from benchmarks.latent.pieces import language_pieces, plane_pieces
+from benchmarks.latent.plane_figures import draw_plane
 from benchmarks.latent.validity import SCORES
+from benchmarks.pieces import measure_missing
+from benchmarks.records import Records
 
 
 @pytest.mark.parametrize("text", ["x", "1 / 3 + x", "sin( x * ( 2 + x ) ) / exp( 1 )", "( ( x ) )"])
@@ -54,3 +58,14 @@ def test_validity_is_measured_in_small(tmp_path):
     assert [row["points"] for row in found.rows] == ["prior", "2 × prior", "5 × prior", "between codes"]
     assert set(SCORES) < set(found.rows[0])
     assert found.about["space"] == "4 draws that share one encoder"
+
+
+@pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")
+def test_a_plane_is_searched_and_drawn_in_small(tmp_path):
+    records = Records(tmp_path, quick=True)
+    measure_missing(records, plane_pieces(device="cpu", quick=True), Console(quiet=True))
+    (record,) = records.read("plane")
+    plain, gate = record.rows
+    assert (plain["arm"], gate["arm"], gate["within the limit"]) == ("plain", "gate", 1)
+    assert gate["ink"] <= plain["ink"] <= 1
+    assert [path.name for path in draw_plane(records) if path.is_file()] == ["plane.png", "proposals.png"]
