@@ -34,4 +34,4 @@ class Ending:
     @property
     def seconds(self) -> float:
         """The most that all steps take."""
-        return sum(astuple(self))
+        return float(sum(astuple(self)))
