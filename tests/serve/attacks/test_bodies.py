@@ -121,7 +121,7 @@ def test_a_form_is_taken_apart_beside_the_event_loop(serving, folder, monkeypatc
         assert go.wait(LONG)
         yield from parse_files(*arguments, **options)
 
-    monkeypatch.setattr("dissensus.serve.plain.parse_files", parse)
+    monkeypatch.setattr("dissensus.serve.sent.parse_files", parse)
     with serving(folder / "pictures") as found, ThreadPoolExecutor(1) as other:
         answer = other.submit(found.score, [as_png(pictures[0])])
         assert reached.wait(LONG)
