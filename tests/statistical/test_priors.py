@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import torch
 from scipy import stats
+from torch import nn
 
 from dissensus.errors import SettingsError
-from dissensus.posterior import GammaHyperprior
+from dissensus.models import VAE, Gaussian
+from dissensus.posterior import GammaHyperprior, SamplingSettings
+from dissensus.posterior.chain import Chain
 from dissensus.posterior.flat import Layout
 
 
@@ -77,3 +80,33 @@ def test_expected_precision_is_the_mean_of_the_gibbs_step():
 def test_impossible_hyperprior_is_refused():
     with pytest.raises(SettingsError, match="positive"):
         GammaHyperprior(shape=0)
+
+
+class Weights(nn.Module):
+    """A decoder of many weights that have a prior each."""
+
+    def __init__(self, count):
+        super().__init__()
+        self.each = nn.ParameterList([nn.Parameter(torch.zeros(1)) for _ in range(count)])
+
+    def forward(self, z):
+        return z.new_zeros(len(z), 2) + 0 * torch.cat(list(self.each)).sum()
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0])
+def test_a_chain_draws_its_precisions_at_its_temperature(temperature):
+    """λ | w at temperature T has the mean ((a₀ − ½)/T + 1) T / (b₀ + w²/2), which is 4/5 of that at T = 1."""
+    model = VAE(nn.Linear(2, 2), Weights(200), Gaussian(scale=1.0), (2,), 1)
+    hyperprior = GammaHyperprior(2.0, 1.0)
+    settings = SamplingSettings.variant_1(epochs=200, temperature=temperature, hyperprior=hyperprior)
+    chain = Chain(model, settings, torch.zeros(16, 2), 0, seed=0)
+    decoder = chain.parts["decoder"]
+    decoder.weights.copy_(torch.linspace(-2, 2, 200))
+    found = []
+    for epoch in range(1, 201):
+        chain.begin_epoch(epoch)
+        found.append(decoder.precision.clone())
+    scaled = torch.stack(found).double() * (1 + decoder.weights.double().square() / 2)
+    shape = 1.5 / temperature + 1
+    assert float(scaled.mean()) == pytest.approx(shape * temperature, rel=0.02)
+    assert float(scaled.var()) == pytest.approx(shape * temperature**2, rel=0.05)
