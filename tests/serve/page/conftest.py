@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import threading
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -98,18 +98,21 @@ def address(gate_folder):
 
 @pytest.fixture
 def served():
-    """The address of another service, for a ``with`` block: ``served(folder, **settings)``."""
-    return running
+    """Starts another service, ``served(folder, **settings)``, and gives its address.
+
+    It runs until its visitors have left: a page asks how the gate is doing every few seconds.
+    """
+    with ExitStack() as until_the_end:
+        yield lambda path, **settings: until_the_end.enter_context(running(path, **settings))
 
 
 @pytest.fixture
-def locked(gate_folder, tmp_path):
+def locked(served, gate_folder, tmp_path):
     """The address of a service that asks for a key, and the key."""
     from dissensus.serve.keys import new_key
 
     key = new_key(tmp_path / "keys", "tester")
-    with running(gate_folder, keys=tmp_path / "keys") as found:
-        yield found, key
+    return served(gate_folder, keys=tmp_path / "keys"), key
 
 
 # --- who asks
@@ -187,7 +190,7 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser, address):
+def visit(browser, address, served):  # served: no server leaves before its visitors
     """Opens the page; when the test ends, the visit must have been without errors but those ``expected``."""
     opened = []
 

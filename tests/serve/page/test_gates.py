@@ -97,30 +97,30 @@ def test_rows_of_a_table_with_texts(visit, table_gate, tmp_path):
 def test_a_gate_that_is_replaced_is_noticed(visit, served, row_gate, tmp_path):
     """Its facts are read again, and so are its answers; nobody has to reload the page."""
     row_gate.save(tmp_path / "rows")
-    with served(tmp_path / "rows", poll=0.1) as address:
-        seen = visit(address).ready()
-        seen.page.get_by_label("Paste rows").fill("0,5,0")
-        seen.page.get_by_role("button", name="Ask about these rows").click()
-        seen.answered(1)
-        facts = seen.page.locator("#facts")
-        before = facts.inner_text()
-        BayesianVAE.load(tmp_path / "rows").set_params(false_alarm_rate=0.25).save(tmp_path / "rows")
-        slider = seen.page.get_by_role("slider", name="False-alarm rate")
-        expect(slider).to_have_attribute("aria-valuetext", "25%, 1 in 4")
-        assert facts.inner_text() != before
-        seen.answered(1)
-        expect(seen.card("Row 1").locator(".p-value")).to_be_visible()
-        assert seen.calls("/score") == 2
+    address = served(tmp_path / "rows", poll=0.1)
+    seen = visit(address).ready()
+    seen.page.get_by_label("Paste rows").fill("0,5,0")
+    seen.page.get_by_role("button", name="Ask about these rows").click()
+    seen.answered(1)
+    facts = seen.page.locator("#facts")
+    before = facts.inner_text()
+    BayesianVAE.load(tmp_path / "rows").set_params(false_alarm_rate=0.25).save(tmp_path / "rows")
+    slider = seen.page.get_by_role("slider", name="False-alarm rate")
+    expect(slider).to_have_attribute("aria-valuetext", "25%, 1 in 4")
+    assert facts.inner_text() != before
+    seen.answered(1)
+    expect(seen.card("Row 1").locator(".p-value")).to_be_visible()
+    assert seen.calls("/score") == 2
 
 
 def test_many_inputs_are_sent_in_portions_that_the_server_takes(visit, served, gate_folder, clothes, file):
-    with served(gate_folder / "clothes", max_inputs=2, max_body_mb=0.03) as address:
-        seen = visit(address).ready()
-        noise = np.random.default_rng(0).integers(0, 256, (140, 140), np.uint8)  # 20 kB
-        some = [file(f"{number}.png", clothes[number]) for number in range(4)]
-        seen.choose(*some, file("noise.png", noise), file("more noise.png", 255 - noise))
-        expect(seen.page.locator(".card .p-value")).to_have_count(6)
-        assert seen.calls("/score") == 4
+    address = served(gate_folder / "clothes", max_inputs=2, max_body_mb=0.03)
+    seen = visit(address).ready()
+    noise = np.random.default_rng(0).integers(0, 256, (140, 140), np.uint8)  # 20 kB
+    some = [file(f"{number}.png", clothes[number]) for number in range(4)]
+    seen.choose(*some, file("noise.png", noise), file("more noise.png", 255 - noise))
+    expect(seen.page.locator(".card .p-value")).to_have_count(6)
+    assert seen.calls("/score") == 4
 
 
 def test_what_is_known_about_a_gate(visit, picture_gate):
