@@ -1,6 +1,8 @@
 """Shared by all tests: one thread each, so that tests running side by side do not fight over the cores."""
 
+import functools
 import gc
+import json
 import os
 import signal
 import threading
@@ -9,17 +11,35 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")  # for the processes that tests st
 
 import pytest
 import torch
+import typer.testing
 
 from dissensus import progress
+from dissensus.detector import measuring
 from dissensus.likelihood import own_bits
-from dissensus.models import build_vae
+from dissensus.models import build_vae, model_to_config
 
 torch.set_num_threads(1)
 
 WHOLE_SELF_TEST = own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS
 # Whether a row keeps its bits is asked at every fit and load, of which there are over a thousand here. Tests
-# that are not about it ask less.
+# that are not about it ask less, and of models of one shape once.
 own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS = 2, 1, 4, (1,)
+_kept = {}
+
+
+def _keeps_bits_as_before(model, draws, data, **settings):
+    asked = own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS
+    shape = json.dumps(model_to_config(model)), type(model), data.dtype, data.shape, len(draws)
+    key = *asked, *shape, *(settings[name] for name in ("samples", "device"))
+    if key not in _kept:
+        _kept[key] = own_bits.keeps_bits(model, draws, data, **settings)
+    return _kept[key]
+
+
+measuring.keeps_bits = _keeps_bits_as_before
+
+# Commands are made of their functions whenever one is called, in a tenth of a second; here once.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
 
 # Lines about the progress of long work would come where a machine is slow, and nowhere else.
 progress.EVERY = float("inf")
@@ -44,6 +64,7 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+        gc.set_threshold(50_000, 20, 20)  # looking for garbage all the time took a twelfth of all time
 
 
 def pytest_collection_modifyitems(items):

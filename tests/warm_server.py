@@ -8,6 +8,7 @@ that runs the tests, which can wait for it and send it signals as if it had star
 import atexit
 import builtins
 import contextlib
+import functools
 import gc
 import importlib
 import importlib.machinery
@@ -23,6 +24,8 @@ import time
 import types
 import warnings
 from pathlib import Path
+
+import typer.main
 
 # Not onnxruntime and polars, which start threads: a fork has only the thread that forked.
 SLOW = ("sklearn.base", "pandas", "pyarrow.parquet", "matplotlib.figure", "fastapi", "uvicorn")
@@ -156,6 +159,11 @@ if __name__ == "__main__":
     import dissensus
 
     import_all(dissensus)
+    # As in tests/conftest.py, here for commands in processes of their own.
+    own_bits = dissensus.likelihood.own_bits
+    own_bits.DRAWS, own_bits.TILES, own_bits.INPUTS, own_bits.SHIFTS = 2, 1, 4, (1,)
+    typer.main.get_command = functools.cache(typer.main.get_command)
+    typer.main.get_command(dissensus.cli.app)
     # Lines about the progress of long work would come where a machine is slow, and nowhere else.
     dissensus.progress.EVERY = float("inf")
     gc.collect()

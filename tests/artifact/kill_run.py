@@ -68,9 +68,9 @@ def main(what, folder):
     else:
         new = state(gates[1])
     assert not np.array_equal(old, new)
+    save = save_of(what, folder, gates)  # once: what the processes do to it is lost with them
     step, replaced, status = 0, 0, -signal.SIGKILL
     while status == -signal.SIGKILL:
-        save = save_of(what, folder, gates)
         child = os.fork()
         if child == 0:
             KillAt(step).start()

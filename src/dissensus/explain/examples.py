@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from dissensus.likelihood.workspace import workspace
 from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws, load_draw
 from dissensus.seeding import numpy_stream
@@ -49,9 +49,8 @@ def first_codes(
 ) -> NDArray[np.float32]:
     """The model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
     device = torch.device(device)
-    own = copy.deepcopy(model).to(device)
-    load_draw(own, draws, 0)
-    with torch.inference_mode(), torch_threads(1):
+    with workspace(model, device) as own, torch.inference_mode(), torch_threads(1):
+        load_draw(own, draws, 0)
         parts = [
             own.features(own.read(data[start : start + TILE].to(device))).float().cpu().numpy()
             for start in range(0, max(1, len(data)), TILE)

@@ -18,7 +18,6 @@ same way about a picture: x∖d is the picture with patch d of an 8 × 8 grid se
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -33,7 +32,7 @@ from dissensus.decisions import rounded
 from dissensus.explain.plot import figure_of
 from dissensus.explain.words import in_words
 from dissensus.inputs import Cell
-from dissensus.likelihood.workspace import Weights
+from dissensus.likelihood.workspace import Weights, workspace
 from dissensus.models import GenerativeModel, LatentModel
 from dissensus.models.inputs import by_place, channels_last, occluded
 from dissensus.posterior import WeightDraws
@@ -171,24 +170,24 @@ def views(
     tells no terms, or does not reconstruct, has zeros for the first, and none of the second.
     """
     device = torch.device(device)
-    model = copy.deepcopy(model).to(device)
     shown = _spread(len(draws), reconstructions) if isinstance(model, LatentModel) else ()
     maps, pictures = [], []
-    with torch.inference_mode(), torch_threads(1):  # tiles are too small to be divided
-        weights = Weights(model, draws, device)
+    # One thread: tiles are too small to be divided.
+    with workspace(model, device) as own, torch.inference_mode(), torch_threads(1):
+        weights = Weights(own, draws, device)
         for start in range(0, len(data), TILE):
-            tile = model.read(data[start : start + TILE].to(device))
+            tile = own.read(data[start : start + TILE].to(device))
             terms: list[Tensor] = [torch.zeros(())] * len(draws)
             means: dict[int, Tensor] = {}
-            for group in draws.sharing(model.inference):
-                weights.load(int(group[0]), model.inference)
-                inferred = model.infer(tile)
+            for group in draws.sharing(own.inference):
+                weights.load(int(group[0]), own.inference)
+                inferred = own.infer(tile)
                 for draw in group.tolist():
                     weights.load(draw)
-                    own = model.observe(tile, inferred).get("terms", torch.zeros_like(tile)).double()
-                    terms[draw] = by_place(own)
-                    if draw in shown and isinstance(model, LatentModel):
-                        means[draw] = channels_last(model.reconstruct(tile, inferred))
+                    told = own.observe(tile, inferred).get("terms", torch.zeros_like(tile)).double()
+                    terms[draw] = by_place(told)
+                    if draw in shown and isinstance(own, LatentModel):
+                        means[draw] = channels_last(own.reconstruct(tile, inferred))
             maps.append(torch.stack(terms).std(0, correction=0).cpu().numpy())
             empty = channels_last(tile)[:, None][:, :0]
             seen = torch.stack([means[draw] for draw in shown], dim=1) if shown else empty

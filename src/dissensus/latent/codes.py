@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.errors import ArtifactError
+from dissensus.likelihood.workspace import workspace
 from dissensus.models import LatentModel
 from dissensus.posterior import WeightDraws, load_draw
 from dissensus.seeding import torch_stream
@@ -80,10 +80,9 @@ def encodings(
     model: LatentModel, draws: WeightDraws, batches: Iterable[Tensor], device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """Means and log σ, two of (N, Z), by the last of the draws, whose encoder has seen the most."""
-    own = copy.deepcopy(model).to(device)
-    load_draw(own, draws, len(draws) - 1)
     means, log_stds = ([torch.empty(0, model.latent_size)] for _ in range(2))
-    with torch.inference_mode(), torch_threads(1):
+    with workspace(model, device) as own, torch.inference_mode(), torch_threads(1):
+        load_draw(own, draws, len(draws) - 1)
         for data in batches:
             for rows in slices(slice(0, len(data)), TILE):
                 found = own.encode(own.read(filled(data[rows], TILE).to(device)))
