@@ -69,6 +69,18 @@ def test_categories_are_categories(pages):
     assert {cell["column"] for cell in cells} == set(penguins(1))
 
 
+def test_the_column_that_is_absurd_comes_first(penguin_gate):
+    """By how far the draws are apart, the sex of a penguin of forty kilograms came first."""
+    table = penguins(24, seed=3)
+    odd = ["body_mass_g", "island", "flipper_length_mm", "bill_length_mm"] * 6
+    absurd = {"body_mass_g": 37500, "island": "Mars", "flipper_length_mm": 20, "bill_length_mm": 90}
+    for row, name in enumerate(odd):
+        table[name][row] = absurd[name]
+    gate = Detector.load(penguin_gate, device="cpu")
+    found = gate.explain(pytest.importorskip("pandas").DataFrame(table))
+    assert np.mean([e.cells[0].column == name for e, name in zip(found, odd, strict=True)]) >= 0.95
+
+
 def test_people_first_and_nats_behind_a_fold(pages):
     page, _ = pages
     card = page.split("<article", 1)[1].split("</article>")[0]
