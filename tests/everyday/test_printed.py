@@ -32,9 +32,7 @@ def test_a_sentence_is_one_line_in_a_log_and_as_wide_as_a_terminal():
 def test_reports_in_a_pipe_have_no_lines_filled_up_with_spaces(dissensus, penguin_gate):
     printed = dissensus("inspect", penguin_gate).out.splitlines()
     assert not [line for line in printed if line != line.rstrip()]
-    assert [
-        line for line in printed if line.startswith("• takes rows of 11: species, island, bill_length_mm")
-    ]
+    assert [line for line in printed if line.startswith("• takes rows of ") and line.endswith("sex, date")]
 
 
 def test_warnings_name_the_file_and_what_is_exact_has_no_noise(dissensus, tmp_path):

@@ -114,6 +114,19 @@ def test_drift_is_said_once(penguin_gate, martians):
     assert found.to_dict()["drift"]["alarm_at"] is None
 
 
+def test_what_passes_may_have_changed_as_a_whole(penguin_gate):
+    """A green page must not hide that a column has moved."""
+    gate = Detector.load(penguin_gate, device="cpu")
+    table = penguins(80, seed=4)
+    found = assess(gate, Table(table, range(80)), shown=0)
+    assert "But as a whole" not in gate_page(found)
+    found = assess(gate, Table({**table, "sex": ["female"] * 80}, range(80)), shown=0)
+    assert found.passed()
+    verdict = text_in(gate_page(found)).split("In words")[0]
+    assert "Passed : as few are flagged as chance allows. But as a whole" in verdict
+    assert "1 of 7 columns moved" in verdict
+
+
 def test_thousands_of_flagged_inputs_are_in_pages(penguin_gate, martians):
     gate = Detector.load(penguin_gate, device="cpu")
     many = {name: (values[::3] * 60)[:2100] for name, values in martians.items()}

@@ -75,8 +75,8 @@ def calibrate(
             rate, size = detector.false_alarm_rate, len(detector.calibration_scores_)
             raise DataError(
                 f"{data} gives too few inputs to calibrate on ({size} in all, and a false-alarm rate of "
-                f"{rate:g} takes {least_calibration_size(rate)}): nothing would be flagged any more, so nothing "
-                "was saved; give more, add them to the present ones (--keep), or ask for a higher "
+                f"{rate:g} takes {least_calibration_size(rate)}): nothing would be flagged any more, so "
+                "nothing was saved; give more, add them to the present ones (--keep), or ask for a higher "
                 "--false-alarm-rate"
             )
         detector.save(target)

@@ -149,11 +149,11 @@ def _record(line: bytes) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except json.JSONDecodeError as error:  # which counts lines, and here there is one
-        raise DataError(f"the line is not JSON ({error.msg} at character {error.pos + 1})") from error
+        raise DataError(f"the line is no JSON ({error.msg} at character {error.pos + 1})") from error
     except (ValueError, RecursionError) as error:
-        raise DataError(f"the line is not JSON ({error})") from error
+        raise DataError(f"the line is no JSON ({error})") from error
     if not isinstance(record, dict):
-        raise DataError('the line is not a JSON object such as {"id": "a", "values": [1, 2]}')
+        raise DataError('the line is no JSON object such as {"id": "a", "values": [1, 2]}')
     return record
 
 

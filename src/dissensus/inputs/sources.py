@@ -41,7 +41,7 @@ def open_inputs(
 ) -> NDArray[Any] | ImageFolder | TableFile:
     """The inputs ``source`` stands for; ``name`` is what messages call it.
 
-    Taken are arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
+    Accepts arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
     and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what
     exists as a path is taken as one. ``size`` (H, W), ``channels`` and ``on_error`` are for image files and
     folders that are opened here, ``progress`` is for downloads.

@@ -117,7 +117,7 @@ class TableFile:
                 raise DataError(f"{self.path} has no column {name!r}: it has {', '.join(self._all)}")
 
     def __len__(self) -> int:
-        """How many rows there are; those of text files are counted anew each time."""
+        """How many rows there are; those of text files are counted again each time."""
         if self._parquet:
             return int(require_pyarrow(str(self.path)).read_metadata(self.path).num_rows)
         size = max(1, COUNTED // len(self._all))
