@@ -55,7 +55,7 @@ class Holder:
         if not self.boot or self.host != here.host:
             return False
         if self.boot != here.boot:
-            return True  # this machine was started anew since
+            return True  # this machine was started again since
         if self.processes != here.processes or sys.platform == "win32":  # there os.kill ends processes
             return False
         try:

@@ -181,7 +181,7 @@ def test_scikit_learn_checks_names_of_columns():
 
 def test_frames_that_cannot_be_read_are_refused():
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    with pytest.raises(DataError, match="not named by texts"):
+    with pytest.raises(DataError, match="whose names are not texts"):
         BayesianVAE().fit(pandas.DataFrame({"a": [1.0] * 9, 1: [2.0] * 9}))
     with pytest.raises(DataError, match="two columns named 'a'"):
         BayesianVAE().fit(pandas.DataFrame(np.zeros((9, 2)), columns=["a", "a"]))

@@ -1,7 +1,12 @@
 """The mistakes that people make first: one sentence says what happened, where, and what to do."""
 
+import ast
+import re
+from pathlib import Path
+
 import pytest
 
+import dissensus as package
 from tests.everyday.conftest import penguins, text_of
 
 
@@ -33,10 +38,10 @@ def with_cells(name, **cells):
             b"1,2,3\n4,5,6\n",
             "holds numbers in its first line, which must name the columns: put a line of names",
         ),
-        (b"a,,c\n1,2,3\n", "must name every column in its first line, and leaves one without a name"),
+        (b"a,,c\n1,2,3\n", "leaves column 2 without a name: name it, or remove it"),
         (b"a,b,a\n1,2,3\n", "has two columns named 'a': rename one"),
         ("größe,b\n1,2\n".encode("latin-1"), "cannot be read as text in UTF-8"),
-        (b"a,b\n1\n2,3\n", "cannot be read at row 0: it has 1 fields and the first line names 2 columns"),
+        (b"a,b\n1\n2,3\n", "cannot be read at row 0: it has 1 field, and the first line names 2 columns"),
         (b"a,b\n", "holds no rows"),
         (b"a,b\n1,2\n3,4\n", "too few rows (n_samples=2): give at least 5"),
     ],
@@ -101,3 +106,17 @@ def test_calls_that_are_wrong(dissensus, tmp_path, arguments, words):
     (tmp_path / "t.csv").write_text(text_of(penguins(30)))
     sentence = told(dissensus(*(argument.format(tmp_path) for argument in arguments)))
     assert words in sentence
+
+
+def test_no_error_speaks_in_riddles():
+    """Words that leave out what they are about; an error says what happened, where, and what to do."""
+    riddle = re.compile(r"\banew\b|\b(is|are) none\b|\bas it was\b|\bTaken (is|are)\b")
+    found = [
+        (path.name, node.lineno, part.value)
+        for path in Path(package.__file__).parent.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(node, ast.Raise)
+        for part in ast.walk(node)
+        if isinstance(part, ast.Constant) and isinstance(part.value, str) and riddle.search(part.value)
+    ]
+    assert found == []

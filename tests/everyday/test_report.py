@@ -69,6 +69,18 @@ def test_categories_are_categories(pages):
     assert {cell["column"] for cell in cells} == set(penguins(1))
 
 
+def test_the_column_that_is_absurd_comes_first(penguin_gate):
+    """By how far the draws are apart, the sex of a penguin of forty kilograms came first."""
+    table = penguins(24, seed=3)
+    odd = ["body_mass_g", "island", "flipper_length_mm", "bill_length_mm"] * 6
+    absurd = {"body_mass_g": 37500, "island": "Mars", "flipper_length_mm": 20, "bill_length_mm": 90}
+    for row, name in enumerate(odd):
+        table[name][row] = absurd[name]
+    gate = Detector.load(penguin_gate, device="cpu")
+    found = gate.explain(pytest.importorskip("pandas").DataFrame(table))
+    assert np.mean([e.cells[0].column == name for e, name in zip(found, odd, strict=True)]) >= 0.95
+
+
 def test_people_first_and_nats_behind_a_fold(pages):
     page, _ = pages
     card = page.split("<article", 1)[1].split("</article>")[0]
@@ -100,6 +112,19 @@ def test_drift_is_said_once(penguin_gate, martians):
     assert "Too few inputs to look for drift" in said
     assert "Drift: by input" not in page
     assert found.to_dict()["drift"]["alarm_at"] is None
+
+
+def test_what_passes_may_have_changed_as_a_whole(penguin_gate):
+    """A green page must not hide that a column has moved."""
+    gate = Detector.load(penguin_gate, device="cpu")
+    table = penguins(80, seed=4)
+    found = assess(gate, Table(table, range(80)), shown=0)
+    assert "But as a whole" not in gate_page(found)
+    found = assess(gate, Table({**table, "sex": ["female"] * 80}, range(80)), shown=0)
+    assert found.passed()
+    verdict = text_in(gate_page(found)).split("In words")[0]
+    assert "Passed : as few are flagged as chance allows. But as a whole" in verdict
+    assert "1 of 7 columns moved" in verdict
 
 
 def test_thousands_of_flagged_inputs_are_in_pages(penguin_gate, martians):

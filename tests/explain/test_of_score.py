@@ -1,4 +1,4 @@
-"""Where the score asks no draw, as of long rows, an explanation is of the score."""
+"""Of rows whose score adds up nats an explanation is of the score, whether that asks draws or not."""
 
 import numpy as np
 import pytest
@@ -46,7 +46,7 @@ def test_a_planted_column_is_first(gate, rows):
     assert np.mean(first == columns) >= 0.7  # by the draws, which the score does not ask, it is .2
 
 
-def test_where_the_score_asks_the_draws_it_is_their_disagreement(rows):
+def test_of_other_scores_it_is_the_disagreement_of_the_draws(rows):
     gate = Detector(statistic="std", chains=2, epochs=1, device="cpu").fit(rows[:200, :3])
     row = rows[210, :3] + [0, 0, 900.0]
     without = row.copy()

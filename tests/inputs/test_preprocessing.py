@@ -70,7 +70,11 @@ def test_kinds_are_not_mixed_up():
         ("pictures", "rows", "takes images"),
         ("pictures", "table", "fitted on pictures"),
         ("table", "pictures", "takes rows"),
-        ("table", "rows", "3 features, but dissensus is expecting 2 features as input: .* give it a frame"),
+        (
+            "table",
+            "rows",
+            "3 features, but dissensus is expecting 2 features as input: give it a table with the columns",
+        ),
     ]:
         with pytest.raises(DataError, match=words):
             known[asked].read(INPUTS[given])

@@ -90,9 +90,9 @@ def test_all_columns_that_cannot_be_learnt_are_in_one_message():
     with pytest.raises(DataError) as error:
         TableEncoder.fit(table(price=price, empty=[None] * 40, fine=[1] * 40, when=when))
     assert str(error.value) == (
-        "column 'price' holds numbers but for row 17: '1,499': repair them, or leave it out (--drop price); "
-        "column 'empty' is empty in every row: leave it out (--drop empty); "
-        "column 'when' holds dates but for row 3: 'soon': repair them, or leave it out (--drop when)"
+        "X has columns that cannot be learnt from: column 'price' holds numbers but for row 17: '1,499', "
+        "column 'when' holds dates but for row 3: 'soon': repair these cells, or leave them out "
+        "(--drop price --drop when); column 'empty' is empty in every row: leave it out (--drop empty)"
     )
 
 

@@ -84,7 +84,7 @@ def test_they_answer_as_the_library_does(gates, serving, numbers, pictures, as_p
         close(answer.json()["outputs"][0]["data"], expected)
 
         assert list(running.service.gates.problems) == ["texts"]
-        assert "it takes what no request can carry" in running.service.gates.problems["texts"]
+        assert "its inputs cannot be sent in a request" in running.service.gates.problems["texts"]
 
 
 def test_without_their_embedders_the_others_are_served(gates, serving):

@@ -1,7 +1,8 @@
-"""``dissensus calibrate``: new inliers decide what is unusual; nothing is learnt anew."""
+"""``dissensus calibrate``: new inliers decide what is unusual; nothing is learnt again."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -25,6 +26,7 @@ from dissensus.cli.options import (
     own_code,
 )
 from dissensus.cli.progress import StageProgress
+from dissensus.errors import DataError
 
 __all__ = ["calibrate"]
 
@@ -56,17 +58,27 @@ def calibrate(
     """
     target = output or gate
     check_output(target)
+    from dissensus.decisions import least_calibration_size
     from dissensus.detector import Detector
 
-    with claim_output(target), warnings_as_messages(), speaking_of(data):
+    with claim_output(target), warnings_as_messages(data), speaking_of(data):
         detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
+        could_flag = math.isfinite(detector.threshold_)
         if false_alarm_rate is not None:
             detector.set_params(false_alarm_rate=false_alarm_rate)
         with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:
             try:
                 detector.recalibrate(data, keep=keep, on_progress=progress)
             except KeyboardInterrupt:
-                raise Interrupted(f"interrupted: {gate} is as it was") from None
+                raise Interrupted(f"interrupted: {gate} was not changed") from None
+        if could_flag and math.isinf(detector.threshold_):
+            rate, size = detector.false_alarm_rate, len(detector.calibration_scores_)
+            raise DataError(
+                f"{data} gives too few inputs to calibrate on ({size} in all, and a false-alarm rate of "
+                f"{rate:g} takes {least_calibration_size(rate)}): nothing would be flagged any more, so "
+                "nothing was saved; give more, add them to the present ones (--keep), or ask for a higher "
+                "--false-alarm-rate"
+            )
         detector.save(target)
     facts = gate_facts(detector, target)
     if json:

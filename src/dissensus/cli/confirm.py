@@ -25,6 +25,7 @@ from dissensus.cli.options import (
     own_code,
 )
 from dissensus.cli.progress import StageProgress
+from dissensus.errors import SettingsError
 
 __all__ = ["confirm"]
 
@@ -33,8 +34,11 @@ def confirm(
     gate: Gate,
     data: Inputs,
     normal: Annotated[
-        bool, typer.Option("--normal/--outliers", help="What the inputs of DATA are.", show_default=False)
-    ],
+        bool | None,
+        typer.Option(
+            "--normal/--outliers", help="What the inputs of DATA are.  [required]", show_default=False
+        ),
+    ] = None,
     audited: Annotated[
         float,
         typer.Option(
@@ -63,17 +67,19 @@ def confirm(
     is. Normal ones join the calibration inputs if --audited says how inputs were chosen to be looked at, and
     leave them again if they are told to be outliers later.
     """
+    if normal is None:
+        raise SettingsError("say what you found the inputs of DATA to be: give --normal or --outliers")
     target = output or gate
     check_output(target)
     from dissensus.detector import Detector
 
-    with claim_output(target), warnings_as_messages(), speaking_of(data):
+    with claim_output(target), warnings_as_messages(data), speaking_of(data):
         detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
         with StageProgress({"calibrating": 1.0}, quiet=quiet) as progress:
             try:
                 done = detector.confirm(data, normal=normal, audited=audited, on_progress=progress)
             except KeyboardInterrupt:
-                raise Interrupted(f"interrupted: {gate} is as it was") from None
+                raise Interrupted(f"interrupted: {gate} was not changed") from None
         detector.save(target)
     facts = gate_facts(detector, target)
     if json:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
+from dissensus.cli.console import print_bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted
 from dissensus.cli.fit import check_output, claim_output, how_to_go_on
 from dissensus.cli.options import Json, Quiet, Seed
@@ -76,7 +76,7 @@ def _print(record: Mapping[str, Any], output: Path) -> None:
         ("The sampler's health", describe_health(record["health"], record["noise_floor"])),
     ):
         out.print(f"\n[bold]{title}[/bold]")
-        out.print(bullets(sentences))
+        print_bullets(out, sentences)
     seconds = record["seconds"]
     out.print(
         f"\nDone in {sum(seconds.values()):.0f} s, {seconds['fitting']:.0f} of them fitting. Now look at:"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
+from dissensus.cli.console import messages, print_bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
 from dissensus.cli.options import (
     Data,
@@ -63,8 +63,8 @@ def explain(
     from dissensus.inputs import open_stream
 
     if data == "-":
-        raise SettingsError("explain takes no stdin: name a file")
-    with warnings_as_messages(), speaking_of(data):
+        raise SettingsError("explain does not read from stdin: name a file")
+    with warnings_as_messages(data), speaking_of(data):
         detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
         stream = open_stream(data, detector.preprocessor_, id_column=id_column, resize=size)
         name, asked = one_input(detector, stream, row)
@@ -99,9 +99,9 @@ def _print(name: str | int, found: Explanation) -> None:
     if facts["surprises"]:
         out.print("\n[bold]What carries the score[/bold] (−log p of each statistic by itself)")
         shown = list(facts["surprises"].items())[:SHOWN]
-        out.print(bullets(f"{name}: {nats:.3g} nats" for name, nats in shown))
+        print_bullets(out, (f"{name}: {nats:.3g} nats" for name, nats in shown))
     out.print("\n[bold]Compared with the calibration inputs[/bold]")
-    out.print(bullets(_standing(name, **values) for name, values in facts["statistics"].items()))
+    print_bullets(out, (_standing(name, **values) for name, values in facts["statistics"].items()))
 
 
 def _standing(name: str, value: float | None, percentile: float | None) -> str:

@@ -50,7 +50,7 @@ def export(
             raise SettingsError("an ONNX file is no text for a terminal: name a file")
         if place.file is not None and Path(place.name).suffix.lower() not in SUFFIXES:
             raise SettingsError(
-                f"{output} is to be an ONNX file: name it {Path(output).with_suffix('.onnx')}"
+                f"{output} would be an ONNX file: name it {Path(output).with_suffix('.onnx')}"
             )
         from dissensus.detector import Detector
         from dissensus.export import OUTPUTS, exported, input_of

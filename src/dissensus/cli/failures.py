@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +12,7 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from dissensus.cli.console import messages
+from dissensus.cli.console import messages, renamed
 from dissensus.errors import DataError, DissensusError, DivergenceError, OutputError
 
 __all__ = [
@@ -100,4 +99,4 @@ def speaking_of(data: str | Path) -> Iterator[None]:
     try:
         yield
     except DataError as error:
-        raise DataError(re.sub(r"^X\b", lambda _: str(data), str(error))) from error
+        raise DataError(renamed(str(error), data)) from error

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from dissensus.cli.chosen import chosen_detector, chosen_embedder, chosen_score, chosen_steps
-from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
+from dissensus.cli.console import messages, print_bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import Interrupted, speaking_of
 from dissensus.cli.gate_words import what_is_flagged, what_was_left_out
 from dissensus.cli.options import (
@@ -230,7 +230,7 @@ def fit(
             work = fit_work(gate, len(inputs), rows=rows, twice=twice)
             with StageProgress(work, quiet=quiet) as progress:
                 try:
-                    with speaking_of(data), warnings_as_messages():
+                    with speaking_of(data), warnings_as_messages(data):
                         how: dict[str, Any] = {
                             "contamination": contamination,
                             "checkpoint": kept,
@@ -392,5 +392,5 @@ def print_summary(summary: dict[str, Any], output: Path) -> None:
         f"flags {what_is_flagged(summary)}, at a false-alarm rate of "
         f"{summary['false_alarm_rate']:g} ({summary['calibration_inputs']} calibration inputs)"
     )
-    out.print(bullets(describe_health(summary["health"], summary["noise_floor"], warned=True)))
+    print_bullets(out, describe_health(summary["health"], summary["noise_floor"], warned=True))
     out.print(f"next: dissensus score {output} DATA", markup=False)

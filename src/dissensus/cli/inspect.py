@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from dissensus.cli.console import bullets, print_json, results, warnings_as_messages
+from dissensus.cli.console import print_bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import speaking_of
 from dissensus.cli.gate_words import what_is_flagged, what_was_confirmed, what_was_left_out
 from dissensus.cli.options import Gate, Json, OwnEmbedder, OwnModel, OwnObservation, OwnScore, Quiet, own_code
@@ -131,9 +131,9 @@ def _print(facts: Mapping[str, Any]) -> None:
     if others:
         effort = f"with effort {facts['effort']}; {others} are calibrated too"
         sentences.append(f"asks {facts['asked_draws']} of its draws about an input, {effort}")
-    out.print(bullets(sentences))
+    print_bullets(out, sentences)
     out.print("\n[bold]The sampler's health[/bold]")
-    out.print(bullets(facts["health_in_words"] or ["the sampler left no diagnostics with this gate."]))
+    print_bullets(out, facts["health_in_words"] or ["the sampler left no diagnostics with this gate."])
     if "recent" in facts:
         out.print("\n[bold]Recent inputs[/bold]")
-        out.print(bullets([facts["recent"]["sentence"]]))
+        print_bullets(out, [facts["recent"]["sentence"]])

@@ -36,20 +36,24 @@ __all__ = [
     "parse_size",
 ]
 
-Gate: TypeAlias = Annotated[Path, typer.Argument(help="The folder that `dissensus fit` saved.")]
+Gate: TypeAlias = Annotated[
+    Path, typer.Argument(metavar="GATE", help="The folder that `dissensus fit` saved.")
+]
 Data: TypeAlias = Annotated[
     str,
     typer.Argument(
+        metavar="DATA",
         help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .csv.gz, .parquet, "
         ".xlsx), an array (.npy, .npz, .idx, .idx.gz, .mat, .bin), JSON lines (.jsonl, .jsonl.gz, or - for "
-        "stdin), or a dataset's name."
+        "stdin), or a dataset's name.",
     ),
 ]
 Inputs: TypeAlias = Annotated[
     str,
     typer.Argument(
+        metavar="DATA",
         help="A folder of images, an image, a pattern for images, a table (.csv, .tsv, .csv.gz, .parquet, "
-        ".xlsx), an array (.npy, .npz, .idx, .idx.gz, .mat, .bin), or a dataset's name."
+        ".xlsx), an array (.npy, .npz, .idx, .idx.gz, .mat, .bin), or a dataset's name.",
     ),
 ]
 IdColumn: TypeAlias = Annotated[

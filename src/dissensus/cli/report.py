@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from dissensus.cli.console import bullets, messages, print_json, results, warnings_as_messages
+from dissensus.cli.console import messages, print_bullets, print_json, results, warnings_as_messages
 from dissensus.cli.failures import FOUND_OUTLIERS, speaking_of
 from dissensus.cli.options import (
     Device,
@@ -79,7 +79,9 @@ def report(
     check_not_data(Path(output), data)
     with Destination(output) as page, _beside(page, data) as record_file:
         if page.file is not None and Path(output).suffix.lower() not in PAGE_SUFFIXES:
-            raise SettingsError(f"{output} is to be a page: name it {Path(output).with_suffix('.html')}")
+            raise SettingsError(
+                f"{output} would be an HTML page: name it {Path(output).with_suffix('.html')}"
+            )
         if json and page.is_stdout:
             raise SettingsError("--json prints to stdout, where the page would go too: name a file with -o")
         from dissensus.detector import Detector
@@ -90,7 +92,7 @@ def report(
         require_jinja()
         require_matplotlib()
         on_error: Literal["raise", "skip"] = "skip" if skip_unreadable else "raise"
-        with warnings_as_messages(), speaking_of(data):
+        with warnings_as_messages(data), speaking_of(data):
             detector = Detector.load(gate, device=device, **own_code(score, model, observation, embed))
             with StageProgress({"assessing": 1.0}, quiet=quiet) as progress:
                 found = assess(
@@ -109,7 +111,7 @@ def report(
         print_json(record)
     elif not quiet:
         # Where the page is on stdout, nothing else may be.
-        (messages() if page.is_stdout else results()).print(bullets(record["summary"]))
+        print_bullets(messages() if page.is_stdout else results(), record["summary"])
         if not page.is_stdout:
             messages().print(f"report in {output}", markup=False, soft_wrap=True)
     if fail_on_outliers and not found.passed():
@@ -127,6 +129,6 @@ def _beside(page: Destination, data: str) -> Iterator[Destination | None]:
     with Destination(name) as record:
         if record.file == page.file:
             raise SettingsError(
-                f"{page.name} is where the record goes: name the page, as in {name.stem}.html"
+                f"{page.name} is where the record goes: give the page another name, as in {name.stem}.html"
             )
         yield record

@@ -16,7 +16,7 @@ long.
 
 This probability is one over calibration sets *and* streams. Given one calibration set C, the probability
 q(C) of a false alarm may be higher: a set that happens to lie low makes every stream look high. Monitors that
-start anew with the same set (:meth:`DriftMonitor.reset`) share this bad luck; in R starts at most R·δ false
+start again with the same set (:meth:`DriftMonitor.reset`) share this bad luck; in R starts at most R·δ false
 alarms are expected, but they come together. An alarm at :math:`S_t \ge 1/(\delta\eta)` has E[q(C)] ≤ δη, and
 by Markov's inequality :math:`P(q(C) \ge \delta) \le \eta`: for all calibration sets but a share η the
 probability given that set is less than δ. The cost is delay: the gambler has to win log(1/η) more.
@@ -94,7 +94,7 @@ class DriftMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Starts anew, after an alarm was looked into: capital 1, and the stream so far is forgotten."""
+        """Starts again, after an alarm was looked into: capital 1, and the stream so far is forgotten."""
         self._seen = Ranked(self._calibration)
         self._stakes = np.full(len(SLOPES) + len(POWERS), 1.0 / (len(SLOPES) + len(POWERS)))
         self._log_capital = 0.0

@@ -54,7 +54,7 @@ class Exchangeability:
     @property
     def sentence(self) -> str:
         """The answer for a person, with the remedy."""
-        pairs, p = f"in {self.scores_higher:.0%} of pairs", f"p = {self.p_value:.2g}"
+        pairs, p = f"in {self.scores_higher:.0%} of pairs", _chance(self.p_value)
         lie = "lies" if self.above == 1 else "lie"
         above = f"{self.above:,} of {self.recent_inputs:,} {lie} above the threshold"
         usual = f"{self.expected_above:,.0f}" if self.expected_above >= 10 else f"{self.expected_above:.2g}"
@@ -88,6 +88,10 @@ class Exchangeability:
         """Whether only large shifts would show: the share of pairs has a variance of (n + m + 1)/(12 n m)."""
         n, m = self.calibration_inputs, self.recent_inputs
         return DEVIATIONS * math.sqrt((n + m + 1) / (12 * n * m)) > LARGE
+
+
+def _chance(p: float) -> str:
+    return "p < 0.0001" if p < 1e-4 else f"p = {p:.2g}"
 
 
 def check_exchangeable(

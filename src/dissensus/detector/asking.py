@@ -109,7 +109,7 @@ class Asking(FittedAttributes):
     def decide_stream(self, X: Any, *, on_error: Literal["raise", "skip"] = "raise") -> Iterator[Row]:
         """A row for each input of a set that may be larger than memory, or of a pipe of JSON lines.
 
-        Taken is what :meth:`fit` takes, a ``.jsonl`` file, and a binary file object of JSON lines. An input
+        Accepts what :meth:`fit` accepts, a ``.jsonl`` file, and a binary file object of JSON lines. An input
         that cannot be scored is an error, or with ``on_error="skip"`` a row that says why.
         """
         check_is_fitted(self)

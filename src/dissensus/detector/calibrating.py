@@ -56,7 +56,9 @@ def confirm(
     if normal and audited:
         new = np.array([not places for places in there])
         if not new.any():
-            raise DataError("X was confirmed before, and calibrates: give each input once")
+            raise DataError(
+                "X holds inputs that were confirmed before and are calibration inputs already: give each once"
+            )
         joins, learnt = _joined(gate, X, new, audited, flagged, on_progress)
     elif not normal and any(there):
         leaving = np.unique(np.concatenate([*map(np.asarray, filter(None, there))]))

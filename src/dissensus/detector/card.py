@@ -39,7 +39,7 @@ def model_card(detector: Detector) -> str:
         f"## Settings\n\n{_settings(detector)}",
         "## Limits\n\n"
         "- The promise holds for inputs drawn like the calibration inputs; when those change, calibrate "
-        "anew (`gate.recalibrate(X)`).\n"
+        "again (`gate.recalibrate(X)`).\n"
         "- It says that an input is unusual, not that it is wrong, and not every unusual input is found."
         + (f"\n- It holds {kept} training inputs, which whoever has this folder can see." if kept else "")
         + _surroundings(detector)

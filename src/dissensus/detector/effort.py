@@ -123,5 +123,5 @@ def effort_from_config(name: str, config: Any) -> Effort:
         sound = sound and (value is None or (type(value) is int and least <= value <= MOST))
     left_out = config["leaves_out"] if sound else None
     if not isinstance(left_out, list) or not all(isinstance(each, str) for each in left_out):
-        raise ArtifactError(f"its effort {name} is none that a fit has: save it anew")
+        raise ArtifactError(f"its effort {name} is not one that a fit makes: save the gate again")
     return Effort(name, **{number: config[number] for number in NUMBERS}, leaves_out=frozenset(left_out))

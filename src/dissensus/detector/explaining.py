@@ -62,7 +62,14 @@ def explain_batch(
     seen = views(learnt.model, learnt.draws, data, reconstructions=reconstructions, device=device)
     maps = seen.disagreement
     if learnt.model.explained_by == "occlusion":
-        maps = occlusion(data, lambda some: _unusual(learnt, some, inputs.dtype, device))
+        # A score that adds up nats grows however absurd a value is, and so tells its column; others may not.
+        adds_up = bool(surprises) and not preprocessor.pictured
+        maps = occlusion(
+            data,
+            lambda some: (
+                _score(learnt, some, inputs.dtype, device) if adds_up else _spread(learnt, some, device)
+            ),
+        )
     pictures = preprocessor.inverse(seen.reconstructions, inputs.dtype)
     codes = first_codes(learnt.model, learnt.draws, data, device=device)
     nearest = learnt.examples.nearest(codes, neighbours)
@@ -85,13 +92,15 @@ def explain_batch(
     ]
 
 
-def _unusual(learnt: Learnt, data: Tensor, dtype: np.dtype[Any], device: torch.device) -> NDArray[np.float64]:
-    """How far the draws are apart about what the model reads (n, *S); of rows whose score asks none, that."""
-    own, wanted = learnt.preprocessor, learnt.score.requires
-    if own.pictured or not wanted or not set(wanted) <= set(own.statistic_names):
-        return np.asarray(likelihoods(learnt, data, device=device).values.std(axis=0))
-    rows = own.inverse(data.numpy(), dtype)
-    return scored(learnt.score, measure(learnt, rows, wanted, device=device, data=data))
+def _score(learnt: Learnt, data: Tensor, dtype: np.dtype[Any], device: torch.device) -> NDArray[np.float64]:
+    """The score of what the model reads of rows (n, D)."""
+    rows = learnt.preprocessor.inverse(data.numpy(), dtype)
+    return scored(learnt.score, measure(learnt, rows, learnt.score.requires, device=device, data=data))
+
+
+def _spread(learnt: Learnt, data: Tensor, device: torch.device) -> NDArray[np.float64]:
+    """How far the draws are apart about what the model reads (n, *S)."""
+    return np.asarray(likelihoods(learnt, data, device=device).values.std(axis=0))
 
 
 def _largest_first(values: dict[str, float]) -> dict[str, float]:

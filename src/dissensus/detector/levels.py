@@ -96,7 +96,7 @@ def _restored(
     available = _available(learnt, effort, draws)
     check_keys(config["score"], ("score", "config"), f"score of the effort {name}")
     if config["score"]["score"] != learnt.score.name:
-        raise ArtifactError(f"its effort {name} has another score than the rest of it: save it anew")
+        raise ArtifactError(f"its effort {name} has another score than the rest of it: save the gate again")
     score = score_from_config(config["score"], None)
     score = restored_score(score, _below(f"{name}/score/", arrays), available, draws=len(draws))
     calibration = _below(f"{name}/statistics/", arrays)

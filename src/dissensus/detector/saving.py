@@ -130,7 +130,7 @@ def restored(
     statistic: OwnScores,
     own: Mapping[str, Any],
 ) -> Detector:
-    """The inverse of :func:`to_artifact`; raises anything at all on what is none.
+    """The inverse of :func:`to_artifact`; raises any kind of error if the files are not a complete gate.
 
     Nothing is believed before it is borne out: the model takes no memory until the draws fill it, and runs no
     inputs until the arrays are of them.

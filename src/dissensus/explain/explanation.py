@@ -6,14 +6,16 @@ the log-likelihood, in nats,
 .. math:: \operatorname{std}_m \log p(x_d \mid z_m, θ_m), \qquad z_m = \mathrm{E}\,q(z \mid x, φ_m):
 
 where it is large, some draws expected what is there and others did not. Of a row, each column gets the part
-of the disagreement that vanishes once it is set to its training mean, written x∖d,
+of the score that vanishes once it is set to its training mean, written x∖d,
 
-.. math:: \max(0, \operatorname{std}_m \log p(x \mid θ_m) - \operatorname{std}_m \log p(x∖d \mid θ_m)),
+.. math:: \max(0, s(x) - s(x∖d)),
 
-because the columns of a row are few and depend on each other: one absurd value pulls the code away, and the
-columns linked to it would be the ones that do not fit. Where the score asks no draw, as that of long rows, it
-is the part of the score that vanishes, in nats as well. A model that does not tell its terms is asked in the
-same way about a picture: x∖d is the picture with patch d of an 8 × 8 grid set to its mean colour.
+where the score s adds up nats, as the fused one does. Scores that no absurd value can raise further tell no
+column, and the spread of the draws takes their place, :math:`\operatorname{std}_m \log p(x \mid θ_m)`. The
+terms of each column would not do, because columns depend on each other: one absurd value pulls the code away,
+and the columns linked to it would be the ones that do not fit. A model that does not tell its terms is asked
+about a picture in the same way, by the spread: x∖d is the picture with patch d of an 8 × 8 grid set to its
+mean colour.
 """
 
 from __future__ import annotations
@@ -81,9 +83,9 @@ class Explanation:
     decision: Decision
     input: NDArray[Any]
     disagreement: NDArray[np.float64]
-    """(H, W) or (D,), in nats: the disagreement at each pixel, or because of each column or patch.
+    """(H, W) or (D,), in nats: the disagreement at each pixel or patch, or what each column causes.
 
-    Of a score that asks no draw it is the part of the score that each causes."""
+    Of a fused score that is a part of the score, of other scores a part of the draws' disagreement."""
     reconstructions: NDArray[Any]
     """(R, H, W, C) or (R, D), in the input's units: the input as R of the draws see it."""
     neighbours: NDArray[Any]
@@ -101,7 +103,7 @@ class Explanation:
     notes: tuple[str, ...] = ()
     """What no training input had, in words, such as "country: Mars, never seen"."""
     cells: tuple[Cell, ...] = ()
-    """Of a table's row, its columns as they are in the table, that with the largest disagreement first."""
+    """Of a table's row, its columns as they are in the table, that which causes most first."""
     known: str | None = None
     """What a person said before of it, or of one that can hardly be told from it."""
 

@@ -89,9 +89,10 @@ def check_exportable(gate: Detector) -> None:
     if kind not in ("images", "vectors") or not isinstance(
         learnt.preprocessor, PicturePreprocessor | RowPreprocessor
     ):
+        kinds = "tables" if kind == "table" else "embedded inputs"
         raise SettingsError(
-            f"a gate of {kind} cannot be exported, for ONNX has no embedders and no columns of words and "
-            "dates: fit it on pictures or on rows of numbers, or serve it by `dissensus serve`"
+            f"a gate of {kinds} cannot be exported, for ONNX has no embedders and no columns of words "
+            "and dates: fit it on pictures or on rows of numbers, or serve it by `dissensus serve`"
         )
     if _asks_draws(learnt) and learnt.model.noise_size and not learnt.effort.looks:
         raise SettingsError(

@@ -33,14 +33,14 @@ def stored_file(file: StoredFile) -> Stored | None:
 
 
 def store_file(file: StoredFile, folder: Path) -> Stored:
-    """A ``.npy`` file of other numbers as chunks of checked ones."""
+    """Return a ``.npy`` file of other numbers as chunks of numbers that have been validated."""
     size = max(1, CHUNK // max(1, int(np.prod(file.shape[1:])) * file.dtype.itemsize))
     digest = listing_digest(str(file.path))
     return in_chunks(folder, digest, file.shape[0], size, lambda start, stop: checked(file.read(start, stop)))
 
 
 def store_array(array: NDArray[Any], folder: Path) -> Stored:
-    """An array as chunks of checked rows."""
+    """Return an array as chunks of rows that have been validated."""
     size = max(1, CHUNK // max(1, int(np.prod(array.shape[1:])) * array.dtype.itemsize))
     digest = hashlib.sha256(f"{array.shape} {array.dtype}".encode())
     for start in range(0, len(array), size):

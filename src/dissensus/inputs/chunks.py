@@ -59,7 +59,9 @@ class ArrayStream:
         rows = read_array(source, mapped=True) if isinstance(source, Path) else source
         if rows.ndim == 0:
             name = source if isinstance(source, Path) else "X"
-            raise DataError(f"{name} holds a single number: give it an axis of inputs")
+            raise DataError(
+                f"{name} holds a single number and no inputs: save an array with an axis of inputs"
+            )
         self.shape: tuple[int, ...] = rows.shape[1:]
         self._length = len(rows)
 

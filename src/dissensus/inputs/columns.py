@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +13,11 @@ from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError
 from dissensus.inputs.cells import (
-    all_numbers,
     category_of,
     date_of,
     date_parts,
     is_missing,
-    is_numeric,
     numbers_of,
-    present_rows,
 )
 
 __all__ = [
@@ -33,14 +28,10 @@ __all__ = [
     "NumberColumn",
     "Remarks",
     "column_from_config",
-    "learn",
 ]
 
-MOST_CATEGORIES = 50
-RARE, LEAST_SEEN = 0.01, 2  # a name in a smaller share of the rows, or in fewer rows, is rare
-MOSTLY, VARIED = 0.9, 10  # of a column that is numbers or dates but for some cells: their share, and variety
 LONGEST_NAME = 1000  # characters of a column's or a category's name
-SHOWN = 3  # offending cells named in a message
+SHOWN = 3  # values named in a span
 WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -297,57 +288,6 @@ def column_from_config(config: Mapping[str, Any]) -> Column:
     if kind == CategoryColumn.kind:
         return CategoryColumn(name, tuple(config["categories"]), tuple(config["rare"]))
     raise ArtifactError(f"there are no columns of the kind {str(kind)[:99]!r} here: upgrade dissensus")
-
-
-def learn(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
-    """Return the rule for a column with these training values, or why it cannot be an input."""
-    present = present_rows(values)
-    if not present:
-        return f"column {name!r} is empty in every row: leave it out (--drop {name})"
-    may_miss = len(present) < len(values)
-    if all_numbers(values, present):
-        numbers = numbers_of(values)
-        infinite = [row for row in present if not math.isfinite(numbers[row])]
-        if infinite:
-            return f"column {name!r} is infinite in {_cells(values, infinite)}: repair or remove it"
-        return NumberColumn(name, float(np.median(numbers[present])), may_miss)
-    dates = {row: moment for row in present if (moment := date_of(values[row])) is not None}
-    if len(dates) == len(present):
-        medians = np.median([date_parts(moment) for moment in dates.values()], axis=0)
-        return DateColumn(name, tuple(float(median) for median in medians), may_miss)
-    numbered = {row for row in present if is_numeric(values[row])}
-    for kind, fitting in (("numbers", numbered), ("dates", set(dates))):
-        if len(fitting) >= MOSTLY * len(present) and len({str(values[row]) for row in fitting}) > VARIED:
-            others = [row for row in present if row not in fitting]
-            return (
-                f"column {name!r} holds {kind} but for {_cells(values, others)}: repair them, or leave it "
-                f"out (--drop {name})"
-            )
-    return _categories(name, values)
-
-
-def _categories(name: str, values: Sequence[Any] | NDArray[Any]) -> Column | str:
-    counts = Counter(category_of(value) for value in values)
-    least = max(LEAST_SEEN, RARE * len(values))
-    by_count = sorted(counts, key=lambda category: (-counts[category], category))
-    common = [category for category in by_count[:MOST_CATEGORIES] if counts[category] >= least]
-    rare = sorted(set(counts) - set(common))
-    in_rare = sum(counts[category] for category in rare)
-    none_twice = len(counts) == len(values) > VARIED
-    if (len(counts) > MOST_CATEGORIES or none_twice) and in_rare > len(values) / 2:
-        return (
-            f"column {name!r} holds {len(counts)} different texts such as {rare[-1][:40]!r}, most of them "
-            f"seldom: leave it out (--drop {name}), let it name the rows (--id {name}), or bin it"
-        )
-    if len(rare) == 1:  # nobody to share a column with
-        common, rare = [*common, *rare], []
-    return CategoryColumn(name, tuple(sorted(common)), tuple(rare))
-
-
-def _cells(values: Sequence[Any] | NDArray[Any], rows: Sequence[int]) -> str:
-    """The first cells of those rows: ``row 17: '1,499'``."""
-    shown = ", ".join(f"row {row}: {str(values[row])[:40]!r}" for row in islice(rows, SHOWN))
-    return shown + (f" and {len(rows) - SHOWN} more" if len(rows) > SHOWN else "")
 
 
 def _with_missing(

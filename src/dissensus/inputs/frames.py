@@ -91,7 +91,7 @@ def frame_of(source: Any) -> Frame | None:
             return None
         if not all(texts):
             raise DataError(
-                "X has columns that are not named by texts: rename them, by X.columns.astype(str)"
+                "X has columns whose names are not texts: rename them, as X.columns = X.columns.astype(str)"
             )
         repeated = source.columns[source.columns.duplicated()]
         if len(repeated):

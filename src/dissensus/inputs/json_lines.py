@@ -26,6 +26,8 @@ __all__ = ["JsonLines"]
 
 LONGEST_LINE = 1 << 26
 WAITING = 1024  # lines read ahead of a pipe
+EXAMPLES = ('{"id": "a", "values": [1, 2]}', '{"id": "a", "image": "<base64 of a picture file>"}')
+"""Of a row, and of a picture."""
 
 
 class JsonLines:
@@ -111,7 +113,7 @@ class JsonLines:
             return self._picture(record["image"])
         if "values" not in record:
             kinds = '"values" or "image"' if len(self.shape) == 3 else '"values"'
-            raise DataError(f"the object has no {kinds}")
+            raise DataError(f"the object has no {kinds}: a line looks like {EXAMPLES[len(self.shape) == 3]}")
         try:
             values = np.asarray(record["values"])
         except (ValueError, OverflowError) as error:

@@ -8,7 +8,7 @@ from typing import Any
 
 from dissensus.errors import DataError
 
-__all__ = ["check_keys"]
+__all__ = ["check_keys", "listed"]
 
 LISTED = 5  # names in a message
 
@@ -34,19 +34,20 @@ def check_keys(
     if not absent:
         return
     if len(absent) == len(columns):
-        raise DataError(f"the object has none of the columns {_listed(columns)}")
+        raise DataError(f"the object has none of the columns {listed(columns)}")
     others = [key for key in record if key not in columns and key not in ignored]
     alike = [key for key in others if get_close_matches(key, absent, 1, 0.75)]
     if absent_as_missing and not alike:
         return
-    told = f", and has {_listed(alike or others)}, which {_is(alike or others)}" if others else ""
-    raise DataError(f"the object lacks the column{'s' * (len(absent) > 1)} {_listed(absent)}{told}")
+    told = f", and has {listed(alike or others)}, which {_is(alike or others)}" if others else ""
+    raise DataError(f"the object lacks the column{'s' * (len(absent) > 1)} {listed(absent)}{told}")
 
 
 def _is(names: Sequence[str]) -> str:
     return "is no column" if len(names) == 1 else "are no columns"
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The first names, and how many more there are."""
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(repr(name[:40]) for name in names[:LISTED]) + more

@@ -109,7 +109,7 @@ def restore_preprocessor(
     pictured = len(shape) == 3
     if isinstance(embed, Vocabulary):
         if shape != (embed.length,):
-            raise ArtifactError("its vocabulary is not that of its model: save it anew")
+            raise ArtifactError("its vocabulary is not that of its model: save the gate again")
         return _as_described(TextPreprocessor(embed), config)
     if pictured == bool({"mean", "scale"} & set(arrays)):
         raise ArtifactError("its scales belong to another kind of input: save the gate again")

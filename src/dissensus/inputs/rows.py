@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.cell import Cell, cells_of
 from dissensus.inputs.columns import Column, NumberColumn
+from dissensus.inputs.keys import listed
 from dissensus.inputs.preprocessor import Prepared, Preprocessor
 from dissensus.inputs.standardiser import FARTHEST, LEARNT, Standardiser
 from dissensus.inputs.surroundings import Surroundings
@@ -102,7 +103,11 @@ class RowPreprocessor(Preprocessor):
             raise DataError(
                 f"X has {rows.shape[1]} features, but dissensus is expecting {self.n_features} features as "
                 "input"
-                + ("" if self.table is None else ": those are the columns of a table, so give it a frame")
+                + (
+                    ""
+                    if self.table is None
+                    else f": give it a table with the columns {listed(self.table.names)}"
+                )
             )
         if self.table is None:
             refuse_not_finite(rows)

@@ -41,7 +41,7 @@ def open_inputs(
 ) -> NDArray[Any] | ImageFolder | TableFile:
     """The inputs ``source`` stands for; ``name`` is what messages call it.
 
-    Taken are arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
+    Accepts arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
     and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what
     exists as a path is taken as one. ``size`` (H, W), ``channels`` and ``on_error`` are for image files and
     folders that are opened here, ``progress`` is for downloads.
@@ -62,7 +62,7 @@ def open_inputs(
     if path is not None and is_table(path):
         return TableFile(path)
     if path is not None:
-        return _from_file(path, name)
+        return _from_file(path)
     if isinstance(source, str | Path):
         return _from_name(source, name, progress)
     if isinstance(source, Dataset):
@@ -70,10 +70,12 @@ def open_inputs(
     return _from_memory(source, name)
 
 
-def _from_file(path: Path, name: str) -> NDArray[Any]:
+def _from_file(path: Path) -> NDArray[Any]:
     suffix = path.suffix.lower()
     if ".jsonl" in (suffix, path.with_suffix("").suffix.lower()):
-        raise DataError(f"{name}: {path} holds JSON lines, which can be scored; fit on a table, such as .csv")
+        raise DataError(
+            f"{path} holds JSON lines, which can be scored and not fitted on: fit on a table, such as .csv"
+        )
     if suffix in (".npy", ".npz"):
         return read_array(path)
     if suffix in (".idx", ".gz") or path.name.endswith("-ubyte"):
@@ -82,7 +84,8 @@ def _from_file(path: Path, name: str) -> NDArray[Any]:
         return read_svhn(path)[0]
     if suffix == ".bin":
         return read_cifar10(path)[0]
-    raise DataError(f"{name}: {path} is of no known format; accepted is {_ACCEPTED}.")
+    kind = f"ends with {suffix}, which is not a format" if suffix else "has no suffix that names a format"
+    raise DataError(f"{path} {kind} that can be read: give {_ACCEPTED}")
 
 
 def _from_name(source: str | Path, name: str, progress: Progress | None) -> NDArray[np.uint8]:
@@ -92,9 +95,10 @@ def _from_name(source: str | Path, name: str, progress: Progress | None) -> NDAr
             raise DataError(f"{name}: {dataset} has the splits train and test, not {split!r}.")
         return load_dataset(dataset, "test" if split == "test" else "train", progress=progress).images
     asked = str(source)
+    there = "" if name == asked else f"{name}: "
     if os.sep in asked or Path(asked).suffix:  # meant for a path
-        raise DataError(f"{name}: there is no file or folder {asked!r}; check its name and where it lies.")
-    raise DataError(f"{name}: there is no file, folder or dataset {asked!r}; accepted is {_ACCEPTED}.")
+        raise DataError(f"{there}there is no file or folder {asked!r}; check its name and where it lies.")
+    raise DataError(f"{there}there is no file, folder or dataset {asked!r}: give {_ACCEPTED}")
 
 
 def _from_memory(source: Any, name: str) -> NDArray[Any]:
@@ -103,7 +107,7 @@ def _from_memory(source: Any, name: str) -> NDArray[Any]:
             source = source.detach().cpu().numpy()
         array = np.asarray(source)
     except (TypeError, ValueError) as error:
-        raise DataError(f"{name} cannot be made an array ({error}); accepted is {_ACCEPTED}.") from error
+        raise DataError(f"{name} cannot be made an array ({error}): give {_ACCEPTED}") from error
     if array.ndim == 0:
-        raise DataError(f"{name} is a {type(source).__name__}; accepted is {_ACCEPTED}.")
+        raise DataError(f"{name} is a {type(source).__name__}: give {_ACCEPTED}")
     return array

@@ -203,7 +203,7 @@ def _table(path: Path, preprocessor: Preprocessor, id_column: str | None) -> Tab
 def _pictures(paths: Sequence[Path], root: Path, preprocessor: Preprocessor, **options: Any) -> PictureStream:
     if preprocessor.kind != "images":
         raise DataError(
-            f"X is pictures, and this detector takes rows of {preprocessor.n_features} values: give it "
+            f"X holds pictures, and this detector takes rows of {preprocessor.n_features} values: give it "
             f"a table or an array (N, {preprocessor.n_features})"
         )
     return PictureStream(paths, root, shape=preprocessor.shape, **options)

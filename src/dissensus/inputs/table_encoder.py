@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import ArtifactError, DataError
-from dissensus.inputs.columns import LONGEST_NAME, Column, Remarks, column_from_config, learn
+from dissensus.inputs.column_learning import Trouble, described, learn
+from dissensus.inputs.columns import LONGEST_NAME, Column, Remarks, column_from_config
 from dissensus.inputs.tables import Table
 
 __all__ = ["TableEncoder"]
@@ -52,12 +53,12 @@ class TableEncoder:
     def fit(cls, table: Table) -> TableEncoder:
         """Learns the rule; columns that cannot be inputs are one error that names them all."""
         if not table.columns:
-            raise DataError("the table has no column besides the ids: give it columns to learn from")
+            raise DataError("X has no column besides those that name or number its rows: add one")
         learnt = [learn(name, values) for name, values in table.columns.items()]
-        problems = [column for column in learnt if isinstance(column, str)]
-        if problems:
-            raise DataError("; ".join(problems))
-        columns = tuple(column for column in learnt if not isinstance(column, str))
+        troubles = [column for column in learnt if isinstance(column, Trouble)]
+        if troubles:
+            raise DataError(f"X has columns that cannot be learnt from: {described(troubles)}")
+        columns = tuple(column for column in learnt if not isinstance(column, Trouble))
         return cls(columns, table.id_column)
 
     @property
@@ -91,7 +92,7 @@ class TableEncoder:
             others = [name for name in table.columns if name not in self.names]
             alike = [name for name in others if get_close_matches(name, absent, 1, 0.75)]
             told = f"; it has {', '.join(map(repr, alike))}: is that meant?" if alike else ""
-            raise DataError(f"the table lacks the {lacking} that the detector was fitted with{told}")
+            raise DataError(f"X lacks the {lacking} that the detector was fitted with{told}")
         remarks = Remarks()
         parts = [column.encode(table.columns[column.name], remarks) for column in self.columns]
         for row in table.problems:  # it has no cells

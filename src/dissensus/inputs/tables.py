@@ -14,6 +14,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from dissensus.errors import DataError
+from dissensus.inputs.as_people_write import has_decimal_commas, with_decimal_point
 from dissensus.inputs.chunks import Chunk
 from dissensus.inputs.packed_text import UNREADABLE, kind_of_file, opened
 from dissensus.inputs.unpacking import refuse_bomb
@@ -34,7 +35,8 @@ TABLE_SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".parquet", ".xlsx")
 UNNAMED = "Unnamed: 0"
 """How pandas calls a first column without a name, which is the index that a frame was saved with."""
 COUNTED = 1 << 19  # cells that are in memory while rows are counted
-_DELIMITERS = ",;\t"
+LOOKED_AT = 1000  # rows that tell whether a file has decimal commas
+_DELIMITERS = ",;\t|"
 _LONGEST_HEADER = 1 << 20
 
 
@@ -90,8 +92,9 @@ class TableFile:
     Text may be packed, as in ``.csv.gz``; of a workbook the first sheet is read (extra ``excel``).
 
     ``id_column`` names the rows and is no input; columns in ``drop`` are left out. The columns of text files
-    are separated by whichever of comma, semicolon and tab the first line holds most of. Empty lines do not
-    count. A first column without a name, as the index of a frame is saved, names the rows if no other does.
+    are separated by whichever of comma, semicolon, tab and bar the first line holds most of; where it is no
+    comma, numbers may have decimal commas. Empty lines do not count. A first column without a name, as the
+    index of a frame is saved, names the rows if no other does.
     """
 
     live = False
@@ -100,6 +103,7 @@ class TableFile:
         self.path = Path(path)
         self.id_column = id_column
         self.drop = tuple(drop)
+        self._decimal_commas = False
         suffix = self.path.suffix.lower()
         self._parquet, self._excel = suffix == ".parquet", suffix == ".xlsx"
         self._all = self._parquet_columns() if self._parquet else self._header()
@@ -113,7 +117,7 @@ class TableFile:
                 raise DataError(f"{self.path} has no column {name!r}: it has {', '.join(self._all)}")
 
     def __len__(self) -> int:
-        """How many rows there are; those of text files are counted anew each time."""
+        """How many rows there are; those of text files are counted again each time."""
         if self._parquet:
             return int(require_pyarrow(str(self.path)).read_metadata(self.path).num_rows)
         size = max(1, COUNTED // len(self._all))
@@ -157,7 +161,8 @@ class TableFile:
             raise DataError(f"{self.path} is empty: its first line must name the columns, and rows follow")
         if not all(header):
             raise DataError(
-                f"{self.path} must name every column in its first line, and leaves one without a name"
+                f"{self.path} must name every column in its first line, and leaves column "
+                f"{header.index('') + 1} without a name: name it, or remove it"
             )
         if all(is_number(name) for name in header):
             raise DataError(
@@ -174,7 +179,11 @@ class TableFile:
                 self._delimiter = max(_DELIMITERS, key=first.count)
                 stream.seek(0)
                 lines = csv.reader(stream, delimiter=self._delimiter)
-                return [name.strip() for name in next((line for line in lines if line), [])]
+                names = [name.strip() for name in next((line for line in lines if line), [])]
+                if self._delimiter != ",":
+                    cells = (cell.strip() for line in islice(lines, LOOKED_AT) for cell in line)
+                    self._decimal_commas = has_decimal_commas(cells)
+                return names
         except (*UNREADABLE, csv.Error) as error:
             raise DataError(
                 f"{self.path} cannot be read as text in UTF-8 ({error}): save it as CSV in UTF-8"
@@ -205,6 +214,8 @@ class TableFile:
                     pass
                 while rows := list(islice(lines, size)):
                     refuse_bomb(self.path, found.content.tell())
+                    if self._decimal_commas:
+                        rows = [list(map(with_decimal_point, row)) for row in rows]
                     yield self._of_lines(rows, start, found.share)
                     start += len(rows)
             except (csv.Error, *UNREADABLE, StopIteration) as error:
@@ -215,7 +226,7 @@ class TableFile:
     def _of_lines(self, rows: list[list[Any]], start: int, share: float) -> Chunk:
         width = len(self._all)
         problems = {
-            position: f"it has {len(row)} fields and the first line names {width} columns"
+            position: _of_another_width(len(row), width)
             for position, row in enumerate(rows)
             if len(row) != width
         }
@@ -260,6 +271,13 @@ class TableFile:
             names = [number if i is None or i == "" else _id(i) for number, i in zip(names, ids, strict=True)]
         table = Table({name: values[name] for name in self.columns}, names, problems, self.id_column)
         return Chunk(names, table, min(share, 1.0), problems)
+
+
+def _of_another_width(fields: int, width: int) -> str:
+    """What is wrong with a row that has more fields than the file has columns, or fewer."""
+    columns = "1 column: remove what stands above the line of names, if anything does"
+    named = columns if width == 1 else f"{width} columns"
+    return f"it has {fields} field{'s'[: fields != 1]}, and the first line names {named}"
 
 
 def _beyond(row: list[Any], width: int) -> list[Any]:

@@ -70,9 +70,9 @@ class LatentCodes:
         means, log_stds, held_out = found
         sound = all(a.ndim == 2 and a.shape[1] == size and a.dtype == np.float32 for a in found)
         if not (sound and len(means) == len(log_stds) and len(held_out)):
-            raise ArtifactError("its codes are not those of its latent space: save it anew")
+            raise ArtifactError("its codes are not those of its latent space: save the gate again")
         if not all(np.isfinite(a).all() for a in found):
-            raise ArtifactError("its codes hold what is no number: save it anew")
+            raise ArtifactError("its codes are not all numbers: save the gate again")
         return cls(means, log_stds, held_out)
 
 

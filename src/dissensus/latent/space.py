@@ -83,7 +83,9 @@ class LatentSpace:
         """
         points = list_of_size(z, self.size)
         if not -len(self._models) <= draw < len(self._models):
-            raise SettingsError(f"draw={draw}: this space has {len(self._models)} draws")
+            raise SettingsError(
+                f"draw={draw}: this space has {len(self._models)} draws, counted from 0: choose one of them"
+            )
         found = most_probable(self._models[draw], points.to(self.device, torch.float32))
         return found if self._shown is None else self._shown(found)
 

@@ -68,16 +68,25 @@ def _read_files(folder: Path, config: Mapping[str, Any]) -> Artifact:
     return Artifact(config["detector"], draws, calibration)
 
 
+def _what_is_there(folder: Path) -> str:
+    if folder.is_dir():
+        return f"there is no {CONFIG} in it"
+    there = "it is a file" if folder.exists() else "it does not exist"
+    return f"{there}; name the folder that a detector was saved in"
+
+
 def _read_config(folder: Path) -> dict[str, Any]:
     path = present(folder) / CONFIG
     if not path.is_file():
-        raise ArtifactError(f"{folder} holds no saved detector: there is no {CONFIG} in it")
+        raise ArtifactError(f"{folder} holds no saved detector: {_what_is_there(folder)}")
     try:
         config = read_json(path, CONFIG_LIMITS)
     except (OSError, ValueError, RecursionError) as error:
         raise ArtifactError(f"{path} cannot be read ({brief(error)}): save the gate again") from error
     if not isinstance(config, dict) or config.get("format") != FORMAT:
-        raise ArtifactError(f"{path} is not the configuration of a dissensus detector")
+        raise ArtifactError(
+            f"{path} is not the configuration of a detector: name the folder that one was saved in"
+        )
     _check_version(folder, config.get("format_version"))
     if config.pop("digest", None) != meaning_of(config):
         raise ArtifactError(f"{path} was altered (its digest differs): save the gate again")

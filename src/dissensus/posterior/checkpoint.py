@@ -115,7 +115,7 @@ class Checkpoint:
         path = self._draw(chain, epoch)
         if not path.exists():
             raise CheckpointError(
-                f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start anew"
+                f"the checkpoint in {self.folder} lacks {path.name}: remove the folder and start again"
             )
         return self._read(path)[0]
 
@@ -135,7 +135,7 @@ class Checkpoint:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
         except (OSError, SafetensorError) as error:
             raise CheckpointError(
-                f"{path} is damaged ({error}): remove {self.folder} and start anew"
+                f"{path} is damaged ({error}): remove {self.folder} and start again"
             ) from error
         if metadata.get("format") != FORMAT:
             raise CheckpointError(f"{path} is not a checkpoint of this version: remove {self.folder}")
@@ -146,7 +146,7 @@ class Checkpoint:
             )
         if metadata.pop("digest", None) != _digest(metadata, tensors):
             raise CheckpointError(
-                f"{path} is damaged (its digest differs): remove {self.folder} and start anew"
+                f"{path} is damaged (its digest differs): remove {self.folder} and start again"
             )
         return tensors, metadata
 

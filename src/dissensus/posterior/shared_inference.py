@@ -1,7 +1,7 @@
 """Chains that share what infers: the first learns it, the others are drawn beside it.
 
 Chains that each learn an encoder of their own have latent spaces of their own, in which one point means
-different things. Here the first chain's encoder is fixed once it is learnt, and the other chains begin anew
+different things. Here the first chain's encoder is fixed once it is learnt, and the other chains begin again
 with the rest: a point z means the same to all of them, and where there were no data they agree on it by
 chance alone.
 """

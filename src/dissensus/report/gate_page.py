@@ -13,7 +13,7 @@ from dissensus.report.document import document
 from dissensus.report.gate_cases import case_cards, full_glow
 from dissensus.report.gate_figures import drift_figures, p_value_figure, score_figure
 from dissensus.report.gate_lists import flagged_listing, moved_columns
-from dissensus.report.gate_summary import gate_summary, label, share
+from dissensus.report.gate_summary import gate_summary, label, share, what_changed
 from dissensus.report.health import describe_health
 from dissensus.report.model_words import model_in_words
 
@@ -63,6 +63,7 @@ def gate_page(assessment: Assessment, *, record: str | None = None) -> str:
         gate=a.gate,
         made="" if a.made is None else f"{a.made.astimezone(UTC):%-d %B %Y, %H:%M} UTC",
         passed=a.passed(),
+        changed=what_changed(a),
         flagged=flagged_listing(a, record),
         columns=moved_columns(a),
         training_rows=f"{a.training_rows:,}",

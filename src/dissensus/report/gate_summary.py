@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from dissensus.explain import Standing
     from dissensus.inspection import Assessment, Case
 
-__all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share"]
+__all__ = ["MEANINGS", "case_sentences", "gate_summary", "label", "share", "what_changed"]
 
 EXTREME = 95.0  # a percentile worth a remark
 NAMED = 3  # columns that a sentence names
@@ -29,6 +29,19 @@ def gate_summary(assessment: Assessment) -> list[str]:
         *_unreadable(assessment),
         *_impossible(assessment),
     ]
+
+
+def what_changed(assessment: Assessment) -> str:
+    """In a few words, how the inputs as a whole differ from those that the gate learnt from."""
+    a = assessment
+    shift = {"none": "", "higher": "they score higher", "lower": "they score lower"}
+    moved = [column.column for column in a.columns if column.moved]
+    found = [
+        shift.get(a.exchangeability.shift, "more of them score very high"),
+        "they drift" if a.is_ordered and a.drift_alarm is not None else "",
+        f"{len(moved)} of {len(a.columns)} columns moved" if moved else "",
+    ]
+    return ", ".join(filter(None, found))
 
 
 def case_sentences(case: Case) -> list[str]:
@@ -88,7 +101,7 @@ def _drift(a: Assessment) -> list[str]:
         return ["In the order they come, the inputs show no drift."]
     return [
         f"Drift: by input {a.drift_alarm + 1:,} of {len(a):,} it is clear that the inputs no longer score as "
-        "those did that the gate was calibrated on; of streams that do, 1 in 100 looks so."
+        "those did that the gate was calibrated on; without a change 1 in 100 streams looks so."
     ]
 
 

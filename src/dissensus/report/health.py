@@ -26,7 +26,10 @@ def describe_health(health: Mapping[str, Any], noise_floor: float, *, warned: bo
         sentences.append("chains: there is one alone, or too few draws of each, to compare them.")
     sentences += [_network(name, numbers) for name, numbers in health["networks"].items()]
     sentences += [f"{restart}." for restart in health["restarts"]]
-    sentences.append(f"noise floor: estimating a log-likelihood twice moves it by {noise_floor:.2g} nats.")
+    if noise_floor > 0:  # an exact log-likelihood has none
+        sentences.append(
+            f"noise floor: estimating a log-likelihood twice moves it by {noise_floor:.2g} nats."
+        )
     return sentences
 
 

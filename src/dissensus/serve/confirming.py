@@ -40,7 +40,7 @@ class Confirming:
         """What became of the inputs, and the gate that answers now; a refusal where it cannot be saved."""
         name = served.name
         if name in self._telling:
-            raise Overloaded(f"gate {name} is being told of other inputs", 1)
+            raise Overloaded(f"gate {name} is saving what was confirmed a moment ago", 1)
         task = asyncio.create_task(self._tell(workers, served, inputs, normal, audited, client))
         self._telling[name] = task
         task.add_done_callback(lambda _: self._ended(name))

@@ -79,7 +79,9 @@ class GateFolder:
                 warnings.simplefilter("ignore")  # what they would say is among the facts
                 gate = Detector.load(folder, device=self.device, **self.own)
             if gate.preprocessor_.kind == "objects":
-                raise ArtifactError("it takes what no request can carry: fit it on pictures, rows or a table")
+                raise ArtifactError(
+                    "its inputs cannot be sent in a request: fit it on pictures, rows or a table"
+                )
             _check_cost(gate)
             facts = gate_facts(gate, name, _version(folder))
             rate = _tried(gate)

@@ -16,7 +16,7 @@ __all__ = ["CapturedEngine"]
 class CapturedEngine:
     """All chains' steps as one CUDA graph, each chain on a stream of its own.
 
-    The graph is recorded anew when a chain's adaptation ends, because its step is then another one.
+    The graph is recorded again when a chain's adaptation ends, because its step is then another one.
     """
 
     def __init__(self, chains: Sequence[Chain]) -> None:

@@ -55,4 +55,4 @@ def rule_from_description(described: Mapping[str, Any]) -> Rule:
     for rule in POSTERIORS.values():
         if rule.__name__ == name:
             return rule.from_settings(settings)
-    raise SettingsError(f"the rule {name!r} is none of this package's: pass it as an object")
+    raise SettingsError(f"the rule {name!r} is not one of this package: pass it as an object")
