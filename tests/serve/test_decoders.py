@@ -194,6 +194,14 @@ def test_who_gives_up_waiting_leaves_the_turn_to_others(serving, folder, stub, u
         until(lambda: found.score([large()]).status_code == 200)
 
 
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no niceness")
+def test_decoders_let_scoring_go_first(serving, folder):
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with serving(folder / "pictures") as found:
+        for decoder in found.service.decoders.all:
+            assert os.getpriority(os.PRIO_PROCESS, decoder._process.pid) == min(19, own + decoders_module.NICE)
+
+
 def test_threads_are_not_left_behind(serving, folder):
     before = threading.enumerate()
     with serving(folder / "pictures") as found:

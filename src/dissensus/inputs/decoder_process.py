@@ -46,12 +46,12 @@ class DecoderProcess:
     """A process that decodes one picture at a time, each within a number of seconds.
 
     It is started when it is needed, and again after it had to be ended. ``memory`` is how many bytes of
-    address space it may take where the system can limit that. It belongs to one thread at a time, but any
-    may :meth:`kill` it.
+    address space it may take where the system can limit that, ``nice`` by how much it lets others go first.
+    It belongs to one thread at a time, but any may :meth:`kill` it.
     """
 
-    def __init__(self, *, memory: int) -> None:
-        self.memory = memory
+    def __init__(self, *, memory: int, nice: int = 0) -> None:
+        self.memory, self.nice = memory, nice
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -66,7 +66,7 @@ class DecoderProcess:
         self.stop()
         try:
             self._process = process = subprocess.Popen(
-                [*self.command(), str(self.memory)],
+                [*self.command(), str(self.memory), str(self.nice)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -142,7 +142,7 @@ class DecoderProcess:
                     stream.close()
 
     def command(self) -> list[str]:
-        """The program and its arguments, but for the last one."""
+        """The program and its arguments, but for the last two."""
         return [sys.executable, "-P", "-m", "dissensus.inputs.decoder_child"]
 
 
