@@ -42,7 +42,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[Body]:
-        """The body, whose memory counts until the block ends."""
+        """The body, whose memory counts until the block ends, and which nobody may keep for longer."""
         coding = request.headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("identity", *CODINGS):
             raise Refusal(
@@ -65,6 +65,7 @@ class Bodies:
         except ClientDisconnect:
             raise Gone from None
         finally:
+            body.content = bytearray()  # a refusal keeps what it came from until it has been sent
             self.held -= body.held
             self._leaving.discard(body)
 
