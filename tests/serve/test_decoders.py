@@ -111,7 +111,7 @@ def test_a_picture_that_takes_too_long_is_its_own_problem(
 
     def in_time(self, content, *, seconds, **options):
         """An honest picture has all the time it needs, even on a busy machine."""
-        return decode(self, content, seconds=seconds if b"hang" in content else LONG, **options)
+        return decode(self, content, seconds=seconds if b"hang" in bytes(content) else LONG, **options)
 
     monkeypatch.setattr(DecoderProcess, "decode", in_time)
     with serving(folder / "pictures", decode_timeout=0.3) as found:
@@ -199,7 +199,9 @@ def test_decoders_let_scoring_go_first(serving, folder):
     own = os.getpriority(os.PRIO_PROCESS, 0)
     with serving(folder / "pictures") as found:
         for decoder in found.service.decoders.all:
-            assert os.getpriority(os.PRIO_PROCESS, decoder._process.pid) == min(19, own + decoders_module.NICE)
+            assert os.getpriority(os.PRIO_PROCESS, decoder._process.pid) == min(
+                19, own + decoders_module.NICE
+            )
 
 
 def test_threads_are_not_left_behind(serving, folder):

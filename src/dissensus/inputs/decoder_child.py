@@ -50,7 +50,7 @@ def answer(
 
 
 def main() -> None:
-    """Answer on the standard streams, within the bytes of memory and with the niceness that the arguments say."""
+    """Answer on the standard streams; the arguments are the most bytes of memory, and the niceness."""
     for name in (
         "SIGINT",
         "SIGTERM",

@@ -85,7 +85,13 @@ class DecoderProcess:
             raise
 
     def decode(
-        self, source: bytes | Path, *, name: str, seconds: float, most_bytes: int = 1 << 30, **options: Any
+        self,
+        source: bytes | memoryview | Path,
+        *,
+        name: str,
+        seconds: float,
+        most_bytes: int = 1 << 30,
+        **options: Any,
     ) -> NDArray[np.uint8]:
         """Return what :func:`~dissensus.inputs.image_file.decode_image` makes of the source by these options.
 
@@ -96,7 +102,7 @@ class DecoderProcess:
         process = self._process
         assert process is not None
         path = os.fsencode(source).hex() if isinstance(source, Path) else None
-        content = b"" if isinstance(source, Path) else source
+        content: bytes | memoryview = b"" if isinstance(source, Path) else source
         late = threading.Event()
         try:
             with _ended_after(process, seconds, late):

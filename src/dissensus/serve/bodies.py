@@ -17,7 +17,7 @@ __all__ = ["Bodies", "Body"]
 Body: TypeAlias = "bytes | bytearray"
 """As it came in, lest a large one be copied while everybody waits."""
 
-AT_ONCE = 4  # bodies of the largest size that may be in memory together
+AT_ONCE = 2  # bodies of the largest size that may be in memory together: with --max-body-mb 32, 64 MiB
 # Bytes that every body may have whatever others do: a picture or a few hundred rows. All connections
 # together cannot hold much that way.
 ROOM = 1 << 16

@@ -77,7 +77,7 @@ class Decoders:
         for event in tried:
             await event.wait()
 
-    async def decode(self, content: bytes, *, pixels: int, **options: Any) -> NDArray[np.uint8]:
+    async def decode(self, content: bytes | memoryview, *, pixels: int, **options: Any) -> NDArray[np.uint8]:
         """Return the pixels. A DataError says what is wrong with the picture, a refusal that nothing is.
 
         The options are those of :meth:`DecoderProcess.decode`.

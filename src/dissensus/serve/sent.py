@@ -70,9 +70,7 @@ async def read_sent(
         return await deadline.keep(_taken_apart(service, served, request, body, convert))
 
 
-async def _taken_apart(
-    service: Service, served: Served, request: Request, body: Body, convert: bool
-) -> Sent:
+async def _taken_apart(service: Service, served: Served, request: Request, body: Body, convert: bool) -> Sent:
     content_type = request.headers.get("content-type", "")
     kind, most = content_type.partition(";")[0].strip().lower(), service.settings.max_inputs
     if kind == "multipart/form-data":

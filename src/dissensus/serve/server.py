@@ -30,11 +30,10 @@ __all__ = ["Server", "serve"]
 
 LINGER = 1.0  # seconds that open connections get for the request they may just be sending
 LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
-# Connections that wait in the system, which may allow fewer. Who finds no room there tries again after a second.
-BACKLOG = 4096
+BACKLOG = 4096  # connections that wait in the system; who finds no room there tries again after a second
 AT_ONCE = 16  # of them that are taken before anybody else has a turn
-# Files of those that have been taken and have no place yet, or have lost it and are not closed yet: that takes
-# the event loop three turns, and one to spare. With no file left it would take nobody for a second.
+# Files of those that have been taken and have no place yet, or have lost it and are not closed yet: that is
+# three turns of the event loop, and one to spare. With no file left it would take nobody for a second.
 TAKING_FILES = 4 * AT_ONCE
 SPARE_FILES = 128  # for all that is no connection: gates, decoders, logs, the webhook
 # Seconds after which a thread that wants the interpreter gets it. Scoring wants it back after each of its

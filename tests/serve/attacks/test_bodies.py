@@ -12,6 +12,7 @@ import httpx
 import pytest
 
 from dissensus.serve import bodies, framing
+from dissensus.serve.bodies import AT_ONCE
 from dissensus.serve.connections import TINY_CHUNKS
 from dissensus.serve.forms import parse_files
 from dissensus.serve.keys import new_key
@@ -32,11 +33,11 @@ def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_one
 ):
     size = 1_000_000
     with serving(folder / "rows", max_body_mb=1.0) as found, ExitStack() as stack:
-        stalled = [stack.enter_context(connect(found)) for _ in range(4)]
+        stalled = [stack.enter_context(connect(found)) for _ in range(AT_ONCE)]
         for connection in stalled:
             connection.sendall(f"{HEAD}Content-Length: {size}\r\n\r\n".encode() + b" " * (size - 1))
         bodies = found.service.bodies
-        until(lambda: bodies.held >= 4 * (size - 70_000))
+        until(lambda: bodies.held >= AT_ONCE * (size - 70_000))
         asked = found.client.post("/score", json={"rows": numbers[:1].tolist()})
         assert asked.status_code == 200
         large = b" " * (size - 100) + b'{"rows": [[1, 2, 3]]}'
@@ -98,8 +99,8 @@ def test_a_body_that_gave_way_is_gone_before_its_client_hears_of_it(
         for _ in range(6):
             connection = stack.enter_context(connect(found))
             connection.sendall(f"{HEAD}Content-Length: 1000000\r\n\r\n".encode() + b" " * 999_999)
-        until(lambda: found.service.bodies.held > 3 << 20 and not found.service.bodies._leaving)
-        until(lambda: bodies_alive() <= 4)
+        until(lambda: found.service.bodies.held > (AT_ONCE - 1) << 20 and not found.service.bodies._leaving)
+        until(lambda: bodies_alive() <= AT_ONCE)
 
 
 def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, connect):
