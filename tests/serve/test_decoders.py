@@ -111,7 +111,7 @@ def test_a_picture_that_takes_too_long_is_its_own_problem(
 
     def in_time(self, content, *, seconds, **options):
         """An honest picture has all the time it needs, even on a busy machine."""
-        return decode(self, content, seconds=seconds if b"hang" in content else LONG, **options)
+        return decode(self, content, seconds=seconds if b"hang" in bytes(content) else LONG, **options)
 
     monkeypatch.setattr(DecoderProcess, "decode", in_time)
     with serving(folder / "pictures", decode_timeout=0.3) as found:
@@ -192,6 +192,16 @@ def test_who_gives_up_waiting_leaves_the_turn_to_others(serving, folder, stub, u
         found.service.decoders.all[0].kill()
         until(lambda: outcomes(found) == {"crash": 1})  # though nobody waits for it any more
         until(lambda: found.score([large()]).status_code == 200)
+
+
+@pytest.mark.skipif(not hasattr(os, "getpriority"), reason="the system knows no niceness")
+def test_decoders_let_scoring_go_first(serving, folder):
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    with serving(folder / "pictures") as found:
+        for decoder in found.service.decoders.all:
+            assert os.getpriority(os.PRIO_PROCESS, decoder._process.pid) == min(
+                19, own + decoders_module.NICE
+            )
 
 
 def test_threads_are_not_left_behind(serving, folder):

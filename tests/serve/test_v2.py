@@ -195,6 +195,7 @@ def row(**changes):
             "'outputs[0].name' must be 'score', 'p_v",
         ),
         ({"inputs": [row()], "id": 7}, 400, "'id' must be a text"),
+        ({"inputs": [row()], "id": "x" * 1001}, 400, "'id' must be at most 1000 characters long"),
         ({"inputs": [row()], "parameters": 7}, 400, "'parameters' must be an object"),
         ({"inputs": [row()], "parameters": {"binary_data_output": "yes"}}, 400, "must be true or false"),
         ({"inputs": [row()], "outputs": [{"name": "score"}] * 2}, 400, "every output needs a 'name'"),

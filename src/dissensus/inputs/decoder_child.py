@@ -1,7 +1,7 @@
 """The process that decodes pictures for another one, which may end it at any time.
 
-It is started as ``python -m dissensus.inputs.decoder_child MEMORY``, imports Pillow and NumPy and no torch,
-and ends when its standard input does.
+It is started as ``python -m dissensus.inputs.decoder_child MEMORY NICE``, imports Pillow and NumPy and no
+torch, and ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def answer(
 
 
 def main() -> None:
-    """Answer on the standard streams, with at most as many bytes of memory as the first argument says."""
+    """Answer on the standard streams; the arguments are the most bytes of memory, and the niceness."""
     for name in (
         "SIGINT",
         "SIGTERM",
@@ -61,7 +61,10 @@ def main() -> None:
     from PIL import Image, WebPImagePlugin  # noqa: F401 read now, lest the first picture waits for it
 
     Image.preinit()
-    _limit_memory(int(sys.argv[1]))
+    memory, nice = map(int, sys.argv[1:])
+    _limit_memory(memory)
+    if hasattr(os, "nice"):
+        os.nice(nice)
     with suppress(BrokenPipeError):  # nobody waits any more
         answer(sys.stdin.buffer, answers)
 

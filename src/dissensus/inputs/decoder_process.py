@@ -46,12 +46,12 @@ class DecoderProcess:
     """A process that decodes one picture at a time, each within a number of seconds.
 
     It is started when it is needed, and again after it had to be ended. ``memory`` is how many bytes of
-    address space it may take where the system can limit that. It belongs to one thread at a time, but any
-    may :meth:`kill` it.
+    address space it may take where the system can limit that, ``nice`` by how much it lets others go first.
+    It belongs to one thread at a time, but any may :meth:`kill` it.
     """
 
-    def __init__(self, *, memory: int) -> None:
-        self.memory = memory
+    def __init__(self, *, memory: int, nice: int = 0) -> None:
+        self.memory, self.nice = memory, nice
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -66,7 +66,7 @@ class DecoderProcess:
         self.stop()
         try:
             self._process = process = subprocess.Popen(
-                [*self.command(), str(self.memory)],
+                [*self.command(), str(self.memory), str(self.nice)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
@@ -85,7 +85,13 @@ class DecoderProcess:
             raise
 
     def decode(
-        self, source: bytes | Path, *, name: str, seconds: float, most_bytes: int = 1 << 30, **options: Any
+        self,
+        source: bytes | memoryview | Path,
+        *,
+        name: str,
+        seconds: float,
+        most_bytes: int = 1 << 30,
+        **options: Any,
     ) -> NDArray[np.uint8]:
         """Return what :func:`~dissensus.inputs.image_file.decode_image` makes of the source by these options.
 
@@ -96,7 +102,7 @@ class DecoderProcess:
         process = self._process
         assert process is not None
         path = os.fsencode(source).hex() if isinstance(source, Path) else None
-        content = b"" if isinstance(source, Path) else source
+        content: bytes | memoryview = b"" if isinstance(source, Path) else source
         late = threading.Event()
         try:
             with _ended_after(process, seconds, late):
@@ -142,7 +148,7 @@ class DecoderProcess:
                     stream.close()
 
     def command(self) -> list[str]:
-        """The program and its arguments, but for the last one."""
+        """The program and its arguments, but for the last two."""
         return [sys.executable, "-P", "-m", "dissensus.inputs.decoder_child"]
 
 

@@ -17,7 +17,7 @@ __all__ = ["Bodies", "Body"]
 Body: TypeAlias = "bytes | bytearray"
 """As it came in, lest a large one be copied while everybody waits."""
 
-AT_ONCE = 4  # bodies of the largest size that may be in memory together
+AT_ONCE = 2  # bodies of the largest size that may be in memory together: with --max-body-mb 32, 64 MiB
 # Bytes that every body may have whatever others do: a picture or a few hundred rows. All connections
 # together cannot hold much that way.
 ROOM = 1 << 16
@@ -42,7 +42,7 @@ class Bodies:
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[Body]:
-        """The body, whose memory counts until the block ends."""
+        """The body, whose memory counts until the block ends, and which nobody may keep for longer."""
         coding = request.headers.get("content-encoding", "identity").strip().lower()
         if coding not in ("identity", *CODINGS):
             raise Refusal(
@@ -65,6 +65,7 @@ class Bodies:
         except ClientDisconnect:
             raise Gone from None
         finally:
+            body.content = bytearray()  # a refusal keeps what it came from until it has been sent
             self.held -= body.held
             self._leaving.discard(body)
 

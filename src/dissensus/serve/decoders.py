@@ -27,6 +27,9 @@ RETRY = {"Retry-After": "5"}
 STUCK = 60.0  # seconds beyond a picture's own in which its process must have been ended
 # Seconds that pictures get once the service is stopping: an ordinary one takes a tenth of that.
 LAST = 2.0
+# Scoring goes first: a third as much processor time as who does not give way. Pictures get at most 5 s of the
+# clock, so that it must not be much less.
+NICE = 5
 
 
 class Decoders:
@@ -54,7 +57,7 @@ class Decoders:
         self._entering, self._freed = asyncio.Lock(), asyncio.Event()
         self.waiting = 0
         """Pictures that wait for a process, or for others to be done."""
-        self.all = [DecoderProcess(memory=memory) for _ in range(count)]
+        self.all = [DecoderProcess(memory=memory, nice=NICE) for _ in range(count)]
         # Each waits for a process, and does nothing else.
         self._threads = ThreadPoolExecutor(count, "decoder")
         self._idle: asyncio.Queue[DecoderProcess] = asyncio.Queue()
@@ -74,7 +77,7 @@ class Decoders:
         for event in tried:
             await event.wait()
 
-    async def decode(self, content: bytes, *, pixels: int, **options: Any) -> NDArray[np.uint8]:
+    async def decode(self, content: bytes | memoryview, *, pixels: int, **options: Any) -> NDArray[np.uint8]:
         """Return the pixels. A DataError says what is wrong with the picture, a refusal that nothing is.
 
         The options are those of :meth:`DecoderProcess.decode`.

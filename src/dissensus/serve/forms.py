@@ -27,7 +27,8 @@ class Upload(NamedTuple):
 
     name: str
     """For people only: it never names anything on this machine."""
-    content: bytes
+    content: bytes | memoryview
+    """A part of the body, which is not copied for it."""
 
 
 # Why not the parser of python-multipart: it looks at every beginning of a boundary in Python, so that a body
@@ -56,7 +57,7 @@ def parse_files(body: bytes | bytearray, content_type: str, *, most: int) -> Ite
             if parts > most + SPARE_PARTS or (name is not None and len(files) == most):
                 raise Refusal(413, f"at most {most} files are taken at once: send fewer")
             if name is not None:
-                content = bytes(memoryview(body)[begin : delimiter.start()])
+                content = memoryview(body)[begin : delimiter.start()]
                 files.append(Upload(name or f"file {len(files)}", content))
         if delimiter["last"]:
             break

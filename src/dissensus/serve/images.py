@@ -12,7 +12,7 @@ from dissensus.errors import DataError
 from dissensus.inputs.chunks import as_pixels
 from dissensus.inputs.decoder_process import DecoderLostError, TookTooLongError
 from dissensus.inputs.image_file import decode_image
-from dissensus.inputs.picture_cost import LIGHT, CostlyPictureError, examine
+from dissensus.inputs.picture_cost import LIGHT, CostlyPictureError, examine, picture_format
 from dissensus.serve.refusals import clear
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["PictureReader", "Pictures"]
 
 NAME = "the picture"
+HEAD = 16  # bytes that tell the format
 TAKEN = "PNG, JPEG, WebP, GIF or BMP"
 
 
@@ -40,7 +41,7 @@ class Pictures(NamedTuple):
 class _Heavy(NamedTuple):
     """A picture that may take long to decode, and is left to a process that can be ended."""
 
-    content: bytes
+    content: bytes | memoryview
     pixels: int
     options: dict[str, Any]
 
@@ -88,13 +89,15 @@ class PictureReader:
         problems = {number: one for number, one in enumerate(found) if isinstance(one, str)}
         return Pictures(np.stack(pixels) if pixels else np.empty((0, *self.shape), np.uint8), problems)
 
-    def light(self, contents: Iterator[bytes]) -> Iterator[_Outcome]:
+    def light(self, contents: Iterator[bytes | memoryview]) -> Iterator[_Outcome]:
         """Yield the pixels of each picture, or what is wrong with it, or the picture if it may take long."""
-        for content in contents:
+        for sent in contents:
             try:
+                if picture_format(bytes(sent[:HEAD])) is None:
+                    raise DataError(f"the file is no picture in {TAKEN}" if sent else "the file is empty")
+                content = bytes(sent)  # one at a time: together they may be as large as the body
                 found = examine(content, most_pixels=self.most_pixels)
-                if found is None:
-                    raise DataError(f"the file is no picture in {TAKEN}" if content else "the file is empty")
+                assert found is not None
                 if self._options["size"] is None and self.shape[:2] not in (
                     (found.height, found.width),
                     (found.width, found.height),  # a camera may have been held upright
@@ -105,7 +108,7 @@ class PictureReader:
                 options = self._options | {"formats": [found.kind]}
                 if not LIGHT.hold(len(content), found):
                     yield _Heavy(
-                        content, found.width * found.height, options | {"most_pixels": self.most_pixels}
+                        sent, found.width * found.height, options | {"most_pixels": self.most_pixels}
                     )
                     continue
                 # No more pixels than were seen in front: they are what the time was reckoned by.

@@ -79,8 +79,7 @@ def plain_routes(service: Service) -> APIRouter:
         deadline = Deadline(settings.timeout)
         service.scoring_requests += 1
         with gates.find(gate) as served:
-            async with service.bodies.read(request) as body:
-                sent = await deadline.keep(read_sent(service, served, request, body, convert))
+            sent = await read_sent(service, served, request, deadline, convert)
             decisions, known = None, list[str | None]()
             if len(sent.inputs):
                 deciding = served.batcher.decide(sent.inputs, timeout=deadline.left, effort=effort)
@@ -103,8 +102,7 @@ def plain_routes(service: Service) -> APIRouter:
         """Explains one image file or one row."""
         deadline = Deadline(settings.timeout)
         with gates.find(gate) as served:
-            async with service.bodies.read(request) as body:
-                sent = await deadline.keep(read_sent(service, served, request, body, convert))
+            sent = await read_sent(service, served, request, deadline, convert)
             if len(sent.names) != 1:
                 raise Refusal(422, f"one input is explained at a time, not {len(sent.names)}")
             if sent.problems:

@@ -34,6 +34,7 @@ REFERENCE = "#/components/schemas/{model}"
 MOST_AXES = 8
 MOST_VALUES = 1 << 31  # of one tensor: more than fit into the largest body
 LONGEST_NAME = 40  # characters of a field's name that a sentence repeats
+LONGEST_ID = 1000  # characters of a request: as long as it waits, they are in memory
 
 Datatype = Literal[
     "BOOL",
@@ -142,7 +143,7 @@ class RequestParameters(_Request):
 class InferRequest(_Request):
     """Of the Open Inference Protocol."""
 
-    id: str | None = None
+    id: str | None = Field(default=None, max_length=LONGEST_ID, description="Comes back in the answer.")
     inputs: Annotated[list[Tensor], FailFast()] = Field(min_length=1)
     outputs: Annotated[list[Output], FailFast()] = Field(default=[], description="Which; default: all.")
     parameters: RequestParameters = RequestParameters()

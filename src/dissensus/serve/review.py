@@ -57,8 +57,7 @@ def review_routes(service: Service) -> APIRouter:
             )
         deadline = Deadline(settings.timeout)
         with gates.find(gate) as served:
-            async with service.bodies.read(request) as body:
-                sent = await deadline.keep(read_sent(service, served, request, body, convert))
+            sent = await read_sent(service, served, request, deadline, convert)
             for place, reason in sent.problems.items():
                 raise Refusal(
                     422, f"nothing was confirmed: input {sent.names[place]} cannot be read: {reason}"

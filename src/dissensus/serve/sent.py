@@ -15,6 +15,7 @@ from dissensus.serve.json_body import parse_object
 from dissensus.serve.refusals import Refusal
 from dissensus.serve.requests import FilesRequest, RowsRequest
 from dissensus.serve.rows import read_rows
+from dissensus.serve.waiting import Deadline
 
 if TYPE_CHECKING:
     from dissensus.serve.bodies import Body
@@ -61,8 +62,15 @@ def described_body(most: int) -> dict[str, Any]:
     return {"requestBody": {"required": True, "content": content}}
 
 
-async def read_sent(service: Service, served: Served, request: Request, body: Body, convert: bool) -> Sent:
-    """The inputs of a body, whatever type it has; one that the gate does not take is a refusal."""
+async def read_sent(
+    service: Service, served: Served, request: Request, deadline: Deadline, convert: bool
+) -> Sent:
+    """The inputs of a request's body, whatever type it has; one that the gate does not take is a refusal."""
+    async with service.bodies.read(request) as body:
+        return await deadline.keep(_taken_apart(service, served, request, body, convert))
+
+
+async def _taken_apart(service: Service, served: Served, request: Request, body: Body, convert: bool) -> Sent:
     content_type = request.headers.get("content-type", "")
     kind, most = content_type.partition(";")[0].strip().lower(), service.settings.max_inputs
     if kind == "multipart/form-data":

@@ -30,10 +30,11 @@ __all__ = ["Server", "serve"]
 
 LINGER = 1.0  # seconds that open connections get for the request they may just be sending
 LAST_WAIT = 5.0  # seconds that a client gets to send the rest of a request, or to read an answer
-BACKLOG = 1024  # connections that wait in the system
-# Those that are taken from it at once, before anybody else has a turn. Each needs a file: with none left,
-# taking them would fail as often.
-AT_ONCE = 64
+BACKLOG = 4096  # connections that wait in the system; who finds no room there tries again after a second
+AT_ONCE = 16  # of them that are taken before anybody else has a turn
+# Files of those that have been taken and have no place yet, or have lost it and are not closed yet: that is
+# three turns of the event loop, and one to spare. With no file left it would take nobody for a second.
+TAKING_FILES = 4 * AT_ONCE
 SPARE_FILES = 128  # for all that is no connection: gates, decoders, logs, the webhook
 # Seconds after which a thread that wants the interpreter gets it. Scoring wants it back after each of its
 # many short operations, and with Python's 5 ms a flood of requests to refuse would leave it next to nothing.
@@ -179,14 +180,14 @@ def places(wanted: int) -> int:
     except ImportError:  # there are no such limits on Windows
         return wanted
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    needed = wanted + AT_ONCE + SPARE_FILES
+    needed = wanted + TAKING_FILES + SPARE_FILES
     if soft != resource.RLIM_INFINITY and soft < needed:
         soft = needed if hard == resource.RLIM_INFINITY else min(needed, hard)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
         if soft < needed:
-            return max(1, soft - AT_ONCE - SPARE_FILES)
+            return max(1, soft - TAKING_FILES - SPARE_FILES)
     return wanted
 
 

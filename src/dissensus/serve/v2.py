@@ -147,15 +147,9 @@ def v2_routes(service: Service) -> APIRouter:
 
 
 async def _infer(service: Service, served: Served, request: Request) -> Response:
-    deadline, settings = Deadline(service.settings.timeout), service.settings
+    deadline = Deadline(service.settings.timeout)
     service.scoring_requests += 1
-    async with service.bodies.read(request) as body:
-
-        def read() -> tuple[Asked, NDArray[Any]]:
-            asked = parse_infer(body, request.headers.get(LENGTH))
-            return asked, tensor_inputs(served, asked.inputs, most=settings.max_inputs)
-
-        asked, inputs = await deadline.keep(service.workers.parse(len(body), read))
+    asked, inputs = await _read(service, served, request, deadline)
     request.scope.update(gate_name=served.name, inputs=len(inputs))
     service.quotas.take(request.scope.get("client_name"), len(inputs))
     deciding = served.batcher.decide(inputs, timeout=deadline.left)
@@ -167,6 +161,21 @@ async def _infer(service: Service, served: Served, request: Request) -> Response
         head["id"] = asked.id
     content, headers = encode_response(head, outputs)
     return Response(content, headers=headers)
+
+
+async def _read(
+    service: Service, served: Served, request: Request, deadline: Deadline
+) -> tuple[Asked, NDArray[Any]]:
+    """What is asked, and the inputs; its tensors, which are parts of the body, are left behind with it."""
+    most = service.settings.max_inputs
+    async with service.bodies.read(request) as body:
+
+        def read() -> tuple[Asked, NDArray[Any]]:
+            asked = parse_infer(body, request.headers.get(LENGTH))
+            inputs = tensor_inputs(served, asked.inputs, most=most)
+            return asked._replace(inputs={}), inputs if inputs.flags.owndata else inputs.copy()
+
+        return await deadline.keep(service.workers.parse(len(body), read))
 
 
 def _metadata(served: Served, versions: list[str]) -> dict[str, Any]:

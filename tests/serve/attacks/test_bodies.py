@@ -1,7 +1,9 @@
 """Uploads that stall, and bodies that nobody will read."""
 
+import json
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from http.client import HTTPResponse
@@ -9,6 +11,8 @@ from http.client import HTTPResponse
 import httpx
 import pytest
 
+from dissensus.serve import bodies, framing
+from dissensus.serve.bodies import AT_ONCE
 from dissensus.serve.connections import TINY_CHUNKS
 from dissensus.serve.forms import parse_files
 from dissensus.serve.keys import new_key
@@ -29,11 +33,11 @@ def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_one
 ):
     size = 1_000_000
     with serving(folder / "rows", max_body_mb=1.0) as found, ExitStack() as stack:
-        stalled = [stack.enter_context(connect(found)) for _ in range(4)]
+        stalled = [stack.enter_context(connect(found)) for _ in range(AT_ONCE)]
         for connection in stalled:
             connection.sendall(f"{HEAD}Content-Length: {size}\r\n\r\n".encode() + b" " * (size - 1))
         bodies = found.service.bodies
-        until(lambda: bodies.held >= 4 * (size - 70_000))
+        until(lambda: bodies.held >= AT_ONCE * (size - 70_000))
         asked = found.client.post("/score", json={"rows": numbers[:1].tolist()})
         assert asked.status_code == 200
         large = b" " * (size - 100) + b'{"rows": [[1, 2, 3]]}'
@@ -41,6 +45,62 @@ def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_one
         assert answer.status_code == 200
         assert until_closed(stalled[0]).startswith(b"HTTP/1.1 429")  # the one that has been at it longest
     assert bodies.held == 0
+
+
+@pytest.fixture
+def bodies_alive(monkeypatch):
+    """How many bodies of requests are in memory: of those that came since."""
+    known = []
+
+    class Known(bytearray):
+        def __init__(self, *arguments):
+            super().__init__(*arguments)
+            known.append(weakref.ref(self))
+
+    monkeypatch.setattr(bodies, "bytearray", Known, raising=False)
+    return lambda: sum(len(body) > 100_000 for each in known if (body := each()) is not None)
+
+
+def test_a_body_is_gone_once_it_was_taken_apart(serving, folder, until, bodies_alive):
+    """Its inputs may wait for half a minute, and hundreds of others with them."""
+    padding, go = b" " * 200_000, threading.Event()
+    row = b'{"rows": [[1, 2, 3]]}'
+    tensor = {"name": "rows", "shape": [1, 3], "datatype": "FP64", "parameters": {"binary_data_size": 24}}
+    head = json.dumps({"inputs": [tensor]}).encode() + padding
+    with serving(folder / "rows", workers=1) as found, ThreadPoolExecutor(3) as others:
+        batcher = found.service.gates.find().batcher
+        score = batcher._decide
+        batcher._decide = lambda inputs: go.wait(LONG) and score(inputs)
+        answers = [
+            others.submit(found.client.post, path, content=content, headers=headers)
+            for path, content, headers in (
+                ("/score", row, {"content-type": "application/json"}),
+                ("/score", padding + row, {"content-type": "application/json"}),
+                (
+                    "/v2/models/rows/infer",
+                    head + bytes(24),
+                    {"inference-header-content-length": str(len(head))},
+                ),
+            )
+        ]
+        try:
+            until(lambda: batcher.waiting + sum(batcher._started.values()) == 3)
+            assert bodies_alive() == 0
+        finally:
+            go.set()
+        assert [answer.result(LONG).status_code for answer in answers] == [200] * 3
+
+
+def test_a_body_that_gave_way_is_gone_before_its_client_hears_of_it(
+    serving, folder, monkeypatch, until, connect, bodies_alive
+):
+    monkeypatch.setattr(framing, "DISCARD_SECONDS", LONG)  # in which the rest of it is awaited
+    with serving(folder / "rows", max_body_mb=1.0) as found, ExitStack() as stack:
+        for _ in range(6):
+            connection = stack.enter_context(connect(found))
+            connection.sendall(f"{HEAD}Content-Length: 1000000\r\n\r\n".encode() + b" " * 999_999)
+        until(lambda: found.service.bodies.held > (AT_ONCE - 1) << 20 and not found.service.bodies._leaving)
+        until(lambda: bodies_alive() <= AT_ONCE)
 
 
 def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, connect):

@@ -132,6 +132,39 @@ def test_there_are_fewer_places_than_files(monkeypatch, soft, hard, places):
     assert server_module.places(1000) == places
 
 
+class Counting(socket.socket):
+    """A listening socket that knows how many of its connections are open."""
+
+    def accept(self):
+        self.accepted = [each for each in getattr(self, "accepted", []) if each.fileno() >= 0]
+        connection, address = super().accept()
+        self.accepted.append(connection)
+        self.total = getattr(self, "total", 0) + 1
+        self.most = max(getattr(self, "most", 0), len(self.accepted))
+        return connection, address
+
+
+def test_a_crowd_takes_no_more_files_than_are_kept_for_it(serving, folder, monkeypatch, connect, until):
+    """Else there would be none left at times, and nobody would be taken for a second."""
+    listening = []
+
+    def listen(host, port, kept=server_module.listen):
+        plain = kept(host, port)
+        listening.append(Counting(fileno=plain.detach()))
+        return listening[0]
+
+    monkeypatch.setattr(server_module, "listen", listen)
+    with serving(folder / "rows", connections=4) as found, ExitStack() as stack:
+        found.client.close()
+        go = threading.Event()
+        found.loop.call_soon_threadsafe(go.wait)
+        for _ in range(300):
+            stack.enter_context(connect(found))
+        go.set()
+        until(lambda: getattr(listening[0], "total", 0) >= 300)
+        assert listening[0].most <= 4 + server_module.TAKING_FILES
+
+
 def test_what_clients_can_cause_is_not_logged_without_end():
     limit = NotTooOften()
     record = lambda line: logging.LogRecord("asyncio", 40, "file.py", line, "failed %s", ("x",), None)  # noqa: E731
