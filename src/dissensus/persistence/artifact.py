@@ -3,8 +3,8 @@
 ``config.json`` says what the detector is, which versions wrote it, and the digests of itself and of every
 other file; ``draws.safetensors`` holds the weights (of optimised encoders, one a chain),
 ``calibration.safetensors`` what the scores and decisions learnt, ``diagnostics.json`` the sampler's health.
-Chains of a fit in parts have their held-out
-inputs beside them, in ``.npy`` files. ``README.md`` is for people: it is never read here, and may be edited.
+Chains of a fit in parts have their held-out inputs beside them, in ``.npy`` files. ``README.md`` is for
+people: it is never read here, and may be edited.
 
 The digests find accidents. Whoever writes a gate can also write its digests, so everything in it is taken for
 hostile: sizes are checked before memory is taken, and nothing in it is ever executed.
