@@ -54,7 +54,7 @@ def pieces(asked: Asked) -> Iterator[Piece]:
     """Scoring and fitting."""
     kills, fit_kills = (QUICK_KILLS, QUICK_FIT_KILLS) if asked.quick else (KILLS, FIT_KILLS)
     merges = QUICK_MERGE_KILLS if asked.quick else MERGE_KILLS
-    settings = {"kills": kills, "merge_kills": merges, "shards": SHARDS, "rows": ROWS}
+    settings: dict[str, Any] = {"kills": kills, "merge_kills": merges, "shards": SHARDS, "rows": ROWS}
     settings |= {"stragglers": STRAGGLERS, "lost": LOST}
     yield Piece("kills", "shards", settings, partial(_scoring, kills, merges), seed=0)
     yield Piece("kills", "fits", {"kills": fit_kills, "fit": dict(FIT)}, partial(_fitting, fit_kills), seed=0)

@@ -35,7 +35,15 @@ ROWS, QUICK, SHARDS = 1_000_000, 20_000, 2  # a shard for each of two cores
 MERGED, PARTS, CALIBRATION = (1_000_000, 20_000_000), 4, 9999
 AT_ONCE = 1 << 16  # rows that are made up together
 OPTIONS = ("--fdr", "0.1")
-COMMAND = "import sys; from dissensus.cli import app; app(sys.argv[1:])"
+COMMAND = """
+import sys
+from dissensus.cli import app
+try:
+    app(sys.argv[1:])
+finally:
+    status = open("/proc/self/status").read().splitlines()
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+"""
 
 
 def pieces(asked: Asked) -> Iterator[Piece]:
@@ -43,8 +51,8 @@ def pieces(asked: Asked) -> Iterator[Piece]:
     rows = QUICK if asked.quick else ROWS
     settings = {"rows": rows, "shards": SHARDS, "columns": COLUMNS, "gate": dict(GATE)}
     yield Piece("shards", "rows", settings, partial(_measured, rows))
-    merged = {"rows": [QUICK] if asked.quick else list(MERGED), "parts": PARTS, "made_up": True}
-    yield Piece("shards", "merging", merged, partial(_merging, merged["rows"]))
+    sizes = [QUICK] if asked.quick else list(MERGED)
+    yield Piece("shards", "merging", {"rows": sizes, "made_up_parts": PARTS}, partial(_merging, sizes))
 
 
 def sentences(records: list[Record]) -> list[str]:
@@ -163,12 +171,17 @@ def _write_made_up(path: Path, shard: Shard, rows: int) -> None:
 def _run(*arguments: object) -> dict[str, float]:
     """Seconds of one command in a process of its own, by the clock and of all cores, and its peak memory."""
     began = time.monotonic()
-    process = subprocess.Popen([sys.executable, "-c", COMMAND, *map(str, arguments)])
+    process = subprocess.Popen(
+        [sys.executable, "-c", COMMAND, *map(str, arguments)], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    peak = process.stdout.read()  # the system's own count would begin with what this process takes
     _, status, used = wait4(process.pid, 0)
+    process.stdout.close()
     if status:
         raise RuntimeError(f"{arguments[0]} ended with {status}")
     return {
         "seconds": time.monotonic() - began,
         "cpu_seconds": used.ru_utime + used.ru_stime,
-        "peak_megabytes": used.ru_maxrss * 1024 / 1e6,
+        "peak_megabytes": int(peak) * 1024 / 1e6,
     }
