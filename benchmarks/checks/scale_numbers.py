@@ -98,6 +98,7 @@ NUMBERS: Mapping[str, Number] = {
     "merge.rows": lambda results: _merged(results, "parquet")[-1]["rows"],
     "merge.peak.less": lambda results: _merged(results, "parquet")[0]["peak_megabytes"],
     "merge.peak": lambda results: _merged(results, "parquet")[-1]["peak_megabytes"],
+    "manifests.requeued": partial(_about, check="manifests", name="all", key="requeued"),
     "ray.gain": partial(_about, check="ray_workers", name="rows", key="gain"),
     "ray.rows": partial(_setting, check="ray_workers", name="rows", key="rows"),
     **{
