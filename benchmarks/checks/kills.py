@@ -31,8 +31,10 @@ from dissensus.persistence import read_artifact
 __all__ = ["pieces", "sentences"]
 
 KILLS, QUICK_KILLS = 80, 4  # of workers that score
+MERGE_KILLS, QUICK_MERGE_KILLS = 10, 1
 FIT_KILLS, QUICK_FIT_KILLS = 20, 2
 SHARDS, ROWS = 8, 4000
+IN_USE = 2  # the exit code of a second worker on one shard
 CHUNK = 16  # rows that a worker scores at once, so that it can be killed in the middle
 STRAGGLERS, LOST = (
     0.2,
@@ -51,8 +53,10 @@ FIT: Mapping[str, Any] = {
 def pieces(asked: Asked) -> Iterator[Piece]:
     """Scoring and fitting."""
     kills, fit_kills = (QUICK_KILLS, QUICK_FIT_KILLS) if asked.quick else (KILLS, FIT_KILLS)
-    settings = {"kills": kills, "shards": SHARDS, "rows": ROWS, "stragglers": STRAGGLERS, "lost": LOST}
-    yield Piece("kills", "shards", settings, partial(_scoring, kills), seed=0)
+    merges = QUICK_MERGE_KILLS if asked.quick else MERGE_KILLS
+    settings: dict[str, Any] = {"kills": kills, "merge_kills": merges, "shards": SHARDS, "rows": ROWS}
+    settings |= {"stragglers": STRAGGLERS, "lost": LOST}
+    yield Piece("kills", "shards", settings, partial(_scoring, kills, merges), seed=0)
     yield Piece("kills", "fits", {"kills": fit_kills, "fit": dict(FIT)}, partial(_fitting, fit_kills), seed=0)
 
 
@@ -66,17 +70,17 @@ def sentences(records: list[Record]) -> list[str]:
         )
         if record.name == "shards":
             said.append(
-                f"Kills: {about['kills']} killed workers, {about['stragglers']} shards given to two workers "
-                f"and {about['lost']} lost ones: {end}."
+                f"Kills: {about['kills']} killed workers, {about['stragglers']} shards given to two workers, "
+                f"{about['lost']} lost ones and {about['merge_kills']} killed merges: {end}."
             )
         else:
             said.append(f"Kills: a fit within memory, killed {about['kills']} times: {end}.")
     return said
 
 
-def _scoring(kills: int, say: Callable[[str], None]) -> Found:
+def _scoring(kills: int, merge_kills: int, say: Callable[[str], None]) -> Found:
     random = np.random.default_rng(0)
-    tally = {"kills": 0, "stragglers": 0, "lost": 0, "refused": 0}
+    tally = {"kills": 0, "stragglers": 0, "lost": 0, "refused": 0, "merge_kills": 0}
     with tempfile.TemporaryDirectory() as scratch:
         folder = Path(scratch)
         gate, data = folder / "gate", folder / "rows.npy"
@@ -106,14 +110,28 @@ def _scoring(kills: int, say: Callable[[str], None]) -> Found:
                 workers.append(start(shard))
                 tally["stragglers"] += 1
             for worker in workers:
-                if tally["kills"] < kills and _killed(worker, random.uniform(0, 1.2 * usual)):
-                    tally["kills"] += 1
-                else:
-                    tally["refused"] += _ended(worker) == 2
+                wait = random.uniform(0, 1.2 * usual) if tally["kills"] < kills else None
+                code = _ended(worker) if wait is None else _killed(worker, wait)
+                if code not in (None, 0, IN_USE):
+                    raise RuntimeError(f"a worker ended with {code}")
+                tally["kills"] += code is None
+                tally["refused"] += code == IN_USE
         whole, merged = folder / "whole.csv", folder / "merged.csv"
-        for command in (("score", gate, data, "-o", whole), ("merge", *parts, "-o", merged)):
-            if _ended(_command(*command, "--fdr", "0.1", "--quiet")):
+        merge = ("merge", *parts, "-o", merged, "--fdr", "0.1", "--quiet")
+        began = time.monotonic()
+        for command in (("score", gate, data, "-o", whole, "--fdr", "0.1", "--quiet"), merge):
+            began = time.monotonic()
+            if _ended(_command(*command)):
                 raise RuntimeError(f"{command[0]} failed")
+        usual = time.monotonic() - began
+        while tally["merge_kills"] < merge_kills:
+            say(f"{tally['merge_kills']} of {merge_kills} merges")
+            merged.unlink(missing_ok=True)
+            tally["merge_kills"] += _killed(_command(*merge), random.uniform(0, usual)) is None
+            if merged.exists() and merged.read_bytes() != whole.read_bytes():
+                raise RuntimeError("a merge that was killed left half of its rows")
+        if _ended(_command(*merge)):
+            raise RuntimeError("merge failed")
         left = sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
         return Found([], {**tally, "left_behind": left, "equal": whole.read_bytes() == merged.read_bytes()})
 
@@ -148,10 +166,10 @@ def _fitting(kills: int, say: Callable[[str], None]) -> Found:
                 shutil.rmtree(folder / "killed.gate")
                 shutil.rmtree(folder / "killed")
             worker = _forked(lambda: fit("killed"))
-            if killed < kills and _killed(worker, random.uniform(0, 0.7 * usual)):
-                killed += 1
-            else:
+            if killed == kills:
                 _ended(worker)
+            elif _killed(worker, random.uniform(0, 0.7 * usual)) is None:
+                killed += 1
         ours, theirs = (read_artifact(folder / f"{name}.gate") for name in ("killed", "whole"))
         equal = ours.config == theirs.config and all(
             np.array_equal(ours.calibration[name], array) for name, array in theirs.calibration.items()
@@ -192,23 +210,20 @@ def _forked(work: Callable[[], Any]) -> int:
         os._exit(code)
 
 
-def _killed(child: int, after: float) -> bool:
-    """Kill a process outright after so many seconds; False if it had ended by itself."""
+def _killed(child: int, after: float) -> int | None:
+    """Kill a process outright after so many seconds; its exit code if it had ended by itself."""
     deadline = time.monotonic() + after
     while time.monotonic() < deadline:
-        ended, _ = os.waitpid(child, os.WNOHANG)
+        ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
-            return False
+            return os.waitstatus_to_exitcode(status)
         time.sleep(0.002)
     with suppress(ProcessLookupError):
         os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    return os.WIFSIGNALED(status)
+    code = _ended(child)
+    return None if code == -signal.SIGKILL else code
 
 
 def _ended(child: int) -> int:
     """The exit code of a process, once it has ended."""
-    try:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    except ChildProcessError:  # it had ended before it was to be killed
-        return 0
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

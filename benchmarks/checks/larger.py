@@ -56,10 +56,11 @@ from dissensus import BayesianVAE
 settings, data, memory = json.loads(sys.argv[1])
 began = time.monotonic()
 gate = BayesianVAE(**settings).fit(data, **({} if memory is None else {"memory": memory}))
-seconds = time.monotonic() - began
+seconds, cpu_seconds = time.monotonic() - began, time.process_time()
 status = open("/proc/self/status").read().splitlines()
 peak = next(line.split()[1] for line in status if line.startswith("VmHWM"))
-print(json.dumps({"seconds": seconds, "peak_megabytes": int(peak) * 1024 / 1e6, **gate.fitted_rows_}))
+took = {"seconds": seconds, "cpu_seconds": cpu_seconds, "peak_megabytes": int(peak) * 1024 / 1e6}
+print(json.dumps({**took, **gate.fitted_rows_}))
 """
 
 

@@ -28,6 +28,7 @@ CHECKS: Mapping[str, str] = {
     "larger": "a fit of four times the memory it may take",
     "kills": "a hundred killed processes lose and double no row",
     "ray_workers": "two Ray workers beside one",
+    "manifests": "the manifests for Slurm and Kubernetes make what one process makes",
     "shift": "what is seen of a shift, and what weights, adapted rates and margins do about it",
     "svhn": "why SVHN's test images raise more false alarms than its training images foretell",
     "onnx": "whether an exported gate says what the gate says, and how long it takes",

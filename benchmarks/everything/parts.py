@@ -141,6 +141,8 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("checks --only absurd", 2, "checks/absurd:*"),
         Part("checks --only shards", 4, "checks/shards:*"),
         Part("checks --only kills", 6, "checks/kills:*"),
+        Part("checks --only ray_workers", 3),  # where Ray is: its environment is .venv-integrations
+        Part("checks --only manifests", 4),  # Slurm waits two minutes before it runs a requeued task again
         # Its records were made beside other programs, which made it take twice as long.
         Part("checks --only larger --seeds 0", 8),
         Part("checks --only larger --seeds 1,2", 3),

@@ -9,6 +9,6 @@
 set -euo pipefail
 data=$1 parts=$2
 mkdir -p "$parts"
-# --draws are those of this chain alone. A task that is requeued goes on after the last epoch it had done.
+# --draws are those of this chain alone; rows need --draws 1, for each chain is a member of an ensemble. A task that is requeued goes on after the last epoch it had done.
 exec dissensus fit "$data" --chains 1 --draws 10 --chain-offset "$SLURM_ARRAY_TASK_ID" --quiet \
     -o "$(printf '%s/chain-%03d' "$parts" "$SLURM_ARRAY_TASK_ID")"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 from dissensus.decisions import DriftMonitor, check_discoveries_possible
 from dissensus.destination import Destination
@@ -13,14 +15,12 @@ from dissensus.lock import Claim
 from dissensus.outputs import (
     Format,
     Part,
-    Row,
-    all_p_values,
-    all_rows,
     check_format,
     open_part,
+    tables_with_drift,
+    tables_with_fdr,
     whole,
-    with_fdr,
-    write_rows,
+    writer_of,
 )
 from dissensus.scoring import Tally, Wish
 
@@ -48,13 +48,20 @@ def merge_parts(
     columns = set(label.columns)
     wish = Wish(fdr, drift, "error" in columns, notes="notes" in columns)
     tally = Tally(monitor=_monitor(parts[0]) if drift else None)
-    rows: Iterable[Sequence[Row]] = all_rows(parts)
-    if fdr is not None:
-        rows = with_fdr(rows, all_p_values(parts), fdr)
-    with ExitStack() as claimed:
+    tables: Iterator[Any]
+    if fdr is None:
+        tables = chain.from_iterable(part.tables() for part in parts)
+    else:
+        tables = tables_with_fdr(parts, fdr)
+    if tally.monitor is not None:
+        tables = tables_with_drift(tables, tally.monitor)
+    with ExitStack() as used:
         if output.file is not None:
-            claimed.enter_context(Claim(output.name))
-        write_rows(output, format, wish.columns, tally.counting(rows))
+            used.enter_context(Claim(output.name))
+        writer = used.enter_context(writer_of(output, format, wish.columns))
+        for table in tables:
+            tally.count(table)
+            writer.write_table(table)
     return tally, wish
 
 

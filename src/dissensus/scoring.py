@@ -76,6 +76,13 @@ class Tally:
             self.unreadable += sum(row.error is not None for row in rows)
             yield rows
 
+    def count(self, table: Any) -> None:
+        """Count the rows of a part, which are the columns of an Arrow table."""
+        self.inputs += len(table)
+        self.flagged += table.column("flagged").to_pylist().count(True)
+        if "error" in table.schema.names:
+            self.unreadable += len(table) - table.column("error").null_count
+
 
 def score_to_output(
     gate: Detector,

@@ -176,7 +176,7 @@ def test_a_full_disk_leaves_the_parts_and_the_old_file(dissensus, parts, tmp_pat
 
     output = tmp_path / "all.csv"
     output.write_text("precious")
-    monkeypatch.setattr(writers._Csv, "write", full)
+    monkeypatch.setattr(writers._Csv, "_put", full)
     answer = dissensus("merge", *parts, "-o", output)
     assert answer.code == 3
     assert "free some space" in answer.err

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianFlow, BayesianVAE, Detector
-from dissensus.detector import Chains, join_chains
+from dissensus.detector import Chains, bounded, join_chains, kept, windows
 from dissensus.errors import ArtifactError, DataError, SettingsError
-from dissensus.inputs import Vocabulary
+from dissensus.inputs import StoredFile, Vocabulary
 from dissensus.persistence import read_artifact
 from dissensus.posterior import SamplingSettings
 from tests.contracts.own_embedders import Projection
@@ -112,6 +112,53 @@ def test_an_interrupted_part_goes_on(quick, rows, tmp_path):
     whole = part.fit_chains(rows, first_chain=3)
     for name, stack in whole.sampled.draws.parts["decoder"].stacks.items():
         np.testing.assert_array_equal(resumed.sampled.draws.parts["decoder"].stacks[name], stack)
+
+
+@pytest.mark.parametrize("checkpoint", [False, True])
+def test_held_out_inputs_of_chains_within_memory_stay_on_disk(
+    quick, pictures, checkpoint, tmp_path, monkeypatch
+):
+    """Windows of 32 inputs, and of those that no chain has seen three at a time."""
+    monkeypatch.setattr(bounded, "_step_peak", lambda *_: 0)
+    monkeypatch.setattr(kept, "chunk_rows", lambda _: 3)
+    np.save(tmp_path / "data.npy", pictures)
+    most, read = [], StoredFile.read
+    monkeypatch.setattr(
+        StoredFile, "read", lambda file, start, stop: most.append(stop - start) or read(file, start, stop)
+    )
+    parts = []
+    for first in (0, 1):
+        folder = tmp_path / f"checkpoint-{first}" if checkpoint else None
+        memory = int(2 * 2 * 32 * pictures[0].size / windows.WINDOWS) + 100
+        part = quick(chains=1, draws=2).fit_chains(
+            tmp_path / "data.npy", first_chain=first, memory=memory, checkpoint=folder
+        )
+        part.save(tmp_path / f"part-{first}")
+        parts.append(Chains.load(tmp_path / f"part-{first}", device="cpu"))
+    most.clear()
+    joined = join_chains(parts)
+    assert max(most) == len(joined.examples_.inputs) == 58  # those to show come at once
+    assert sorted(set(most))[:2] == [1, 3]
+    whole = join_chains([quick(chains=1, draws=2).fit_chains(pictures, first_chain=n) for n in (0, 1)])
+    assert joined.fitted_rows_ == whole.fitted_rows_
+    np.testing.assert_array_equal(joined.examples_.inputs, whole.examples_.inputs)
+    assert np.isfinite(joined.score_samples(pictures)).all()
+
+
+def test_chains_may_be_saved_over_themselves(part, tmp_path):
+    """What they are read from is replaced only when all is written."""
+    part.save(tmp_path / "part")
+    Chains.load(tmp_path / "part").save(tmp_path / "part")
+    again = Chains.load(tmp_path / "part")
+    assert join_chains([again]).fitted_rows_ == dict(part.rows)
+
+
+def test_a_damaged_part_is_refused(part, tmp_path):
+    part.save(tmp_path / "part")
+    file = tmp_path / "part/calibration.npy"
+    file.write_bytes(file.read_bytes()[:-1] + b"!")
+    with pytest.raises(ArtifactError, match=r"calibration.npy is truncated or was altered"):
+        Chains.load(tmp_path / "part")
 
 
 @pytest.fixture(scope="module")

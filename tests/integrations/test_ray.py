@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from dissensus import BayesianFlow
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import DataError, DissensusError, SettingsError
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")
 
@@ -91,6 +91,46 @@ def test_chains_on_workers_are_one_fit(ray, inliers, tmp_path):
     alone = BayesianFlow(**settings).fit(inliers)
     np.testing.assert_array_equal(cluster.score_samples(inliers), alone.score_samples(inliers))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0", "1"]
+
+
+def dying(marker, *, always=False):
+    """A detector whose second chain kills its worker after two epochs: once, or always."""
+
+    class Dying(BayesianFlow):
+        def fit_chains(self, X, *, first_chain, **how):
+            def kill(stage, done, total):
+                if first_chain == 1 and done == 2 and (always or not marker.exists()):
+                    marker.touch()
+                    os.kill(os.getpid(), signal.SIGKILL)
+
+            return super().fit_chains(X, first_chain=first_chain, **{**how, "on_progress": kill})
+
+    return Dying(epochs=4, false_alarm_rate=0.1, device="cpu", chains=2)
+
+
+def test_a_chain_whose_worker_is_killed_goes_on(ray, inliers, tmp_path):
+    from dissensus.integrations.ray import fit_chains
+
+    marker = tmp_path / "killed"
+    cluster = fit_chains(dying(marker), inliers, checkpoint=tmp_path / "checkpoint", cpus=0.5)
+    assert marker.exists()
+    alone = BayesianFlow(epochs=4, false_alarm_rate=0.1, device="cpu", chains=2).fit(inliers)
+    np.testing.assert_array_equal(cluster.score_samples(inliers), alone.score_samples(inliers))
+
+
+def test_what_ends_a_chain_is_one_sentence(ray, inliers, tmp_path, monkeypatch):
+    from dissensus.integrations import ray as adapter
+
+    monkeypatch.setattr(adapter, "TRIES", 1)
+    with pytest.raises(DissensusError, match=r"^the worker of a chain died 2 times, perhaps .*checkpoint="):
+        adapter.fit_chains(dying(tmp_path / "killed", always=True), inliers, cpus=0.5)
+    broken = inliers.copy()
+    broken[7, 1] = np.nan
+    np.save(tmp_path / "broken.npy", broken)
+    with pytest.raises(DataError) as refused:
+        adapter.fit_chains(BayesianFlow(chains=2), tmp_path / "broken.npy", cpus=0.5)
+    assert "NaN" in str(refused.value)
+    assert "Traceback" not in str(refused.value)
 
 
 def test_calls_that_cannot_work(ray, gate):

@@ -13,6 +13,7 @@ from dissensus.decisions import DriftMonitor, benjamini_hochberg
 from dissensus.destination import Destination
 from dissensus.errors import SettingsError
 from dissensus.outputs import Row, format_of, with_drift, with_fdr, write_rows, writer_to
+from dissensus.outputs import parquet as parquet_rows
 
 ROWS = [
     Row(0, 1.25, 0.5, False),
@@ -58,6 +59,16 @@ def test_parquet(tmp_path):
     assert [row["flagged"] for row in read] == [False, True, None, False]
     write_rows(Destination(tmp_path / "none"), "parquet", COLUMNS, [])
     assert parquet.read_table(tmp_path / "none").column_names == COLUMNS
+
+
+@pytest.mark.parametrize("size", [1, 3, 40])
+def test_parquet_is_the_same_bytes_however_rows_come(tmp_path, monkeypatch, size):
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(parquet_rows, "GROUP", 7)
+    rows = ROWS * 10
+    for name, parts in {"at once": [rows], "some": [rows[n : n + size] for n in range(0, 40, size)]}.items():
+        write_rows(Destination(tmp_path / name), "parquet", COLUMNS, parts)
+    assert (tmp_path / "some").read_bytes() == (tmp_path / "at once").read_bytes()
 
 
 def test_no_rows_are_a_header():
@@ -123,7 +134,7 @@ def test_drift_is_the_monitors_own_path():
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes by name")
 @pytest.mark.parametrize("fails", [False, True])
 def test_parquet_through_a_pipe_is_whole_or_no_parquet(tmp_path, fails):
-    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     pipe, found = tmp_path / "pipe", []
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: found.append(pipe.read_bytes()), daemon=True)
@@ -139,7 +150,8 @@ def test_parquet_through_a_pipe_is_whole_or_no_parquet(tmp_path, fails):
         write_rows(place, "parquet", COLUMNS, parts())
     reader.join(timeout=600)
     if fails:
-        assert not found[0].endswith(b"PAR1")
+        with pytest.raises(pyarrow.ArrowInvalid):
+            parquet.read_table(io.BytesIO(found[0]))
     else:
         assert parquet.read_table(io.BytesIO(found[0])).column("p_value").to_pylist() == [
             row.p_value for row in ROWS

@@ -187,10 +187,13 @@ def fit(
     """
     size = parse_size(resize)
     check_output(output)
-    check_memory(memory, chain_offset)
     began = time.monotonic()
     from dissensus.inputs import are_pictures
+    from dissensus.memory import parse_memory
     from dissensus.posterior import claimed_checkpoint
+
+    if memory is not None:
+        parse_memory(memory)  # what is no amount is refused before anything is read
 
     gate = chosen_detector(
         context,
@@ -233,11 +236,12 @@ def fit(
                     with speaking_of(data), warnings_as_messages(data):
                         how: dict[str, Any] = {
                             "contamination": contamination,
+                            "memory": memory,
                             "checkpoint": kept,
                             "on_progress": progress,
                         }
                         if chain_offset is None:
-                            gate.fit(inputs, memory=memory, **how).save(output)
+                            gate.fit(inputs, **how).save(output)
                         else:
                             part = gate.fit_chains(inputs, first_chain=chain_offset, **how)
                             part.save(output)
@@ -258,17 +262,6 @@ def fit(
         messages().print(
             f"left out {len(skipped)} unreadable, first {skipped[0][1]}", style="yellow", markup=False
         )
-
-
-def check_memory(memory: str | None, chain_offset: int | None) -> None:
-    """Refuses what is no amount, and chains of a fit in parts, which keep inputs in memory."""
-    from dissensus.memory import parse_memory
-
-    if memory is None:
-        return
-    parse_memory(memory)
-    if chain_offset is not None:
-        raise SettingsError("--memory and --chain-offset do not go together yet: leave one of them out")
 
 
 def check_output(folder: Path) -> None:

@@ -7,17 +7,16 @@ each part: where parts are joined, the inputs themselves are not needed.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-from torch import Tensor
-
-from dissensus.detector.drawing import CODED, EXAMPLES, InMemory, PreparedRows, Sampled, preparing, sample
+from dissensus.detector.bounded import StoredRows, prepared_on_disk
+from dissensus.detector.drawing import Prepared, Sampled, preparing, sample
 from dissensus.detector.fitting import divided
+from dissensus.detector.kept import Kept, KeptFiles, kept_in_files, kept_in_memory
 from dissensus.detector.latent_space import how_many_coded
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.measuring import OnProgress
@@ -25,28 +24,15 @@ from dissensus.detector.plan import Plan
 from dissensus.detector.sampling import sampling_settings
 from dissensus.detector.trimming import leaves_out, left_out, near_the_bulk
 from dissensus.errors import SettingsError
-from dissensus.inputs import EmbeddedPreprocessor, Preprocessor, TextPreprocessor
-from dissensus.posterior import SamplingSettings, fingerprint
+from dissensus.models import GenerativeModel
+from dissensus.posterior import SamplingSettings
 
 if TYPE_CHECKING:
     from dissensus.detector.estimator import Detector
 
-__all__ = ["KEPT_PARTS", "Chains", "Kept", "check_apart", "keeps_seen", "run_chains"]
+__all__ = ["Chains", "check_apart", "run_chains"]
 
-KEPT_PARTS = ("validation", "calibration", EXAMPLES, CODED)
-"""The inputs that go with each part of a fit."""
-
-
-@dataclass(frozen=True)
-class Kept(InMemory):
-    """The inputs that go with chains, as read and as a model reads them."""
-
-    inputs: Mapping[str, NDArray[Any]]
-    parts: Mapping[str, Tensor]
-
-    def given(self, part: str) -> NDArray[Any]:
-        """Return a part's inputs as read."""
-        return self.inputs[part]
+DIGESTED = 4096  # inputs whose bytes are copied at once
 
 
 @dataclass(frozen=True)
@@ -56,7 +42,7 @@ class Chains:
     detector: Detector
     """As it was asked to be fitted, with the chains and draws of this part alone."""
     sampled: Sampled
-    held_out: Kept
+    held_out: Kept | KeptFiles
     rows: Mapping[str, int]
     """How many inputs went into which part of the fit."""
     seed: int
@@ -113,6 +99,10 @@ def run_chains(
             first_chain=first_chain
         ),
     )
+    if plan.memory is not None:
+        on_disk = prepared_on_disk(X, own, checkpoint=checkpoint, stacklevel=stacklevel + 2)
+        with on_disk as stored:
+            return _run_on_disk(detector, stored, own, checkpoint=checkpoint, on_progress=on_progress)
     inputs, rows = divided(X, own)
     prepare = preparing(inputs, own)
     trims, kept = leaves_out(rows, own.contamination), rows
@@ -129,25 +119,45 @@ def run_chains(
     return Chains(
         detector,
         sampled,
-        _kept(
-            prepared.with_training_parts(
-                examples=own.examples, coded=how_many_coded(sampled.model, own), seed=own.seed
-            )
-        ),
+        kept_in_memory(prepared.with_training_parts(**_training_parts(sampled.model, own))),
         prepared.counts,
         own.seed,
-        fingerprint({"rows": len(inputs)}, *prepared.parts.values()),
+        _digest(len(inputs), prepared),
         left_out(rows, kept, own.contamination) if trims else None,
     )
 
 
-def keeps_seen(preprocessor: Preprocessor) -> bool:
-    """Whether only what a model reads goes with chains, such as vectors: the inputs may be anything."""
-    return isinstance(preprocessor, EmbeddedPreprocessor | TextPreprocessor)
+def _run_on_disk(
+    detector: Detector,
+    prepared: StoredRows,
+    plan: Plan,
+    *,
+    checkpoint: str | Path | None,
+    on_progress: OnProgress | None,
+) -> Chains:
+    """Run chains on inputs that stay on disk; those that go with the chains are written to files."""
+    sampled = sample(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
+    kept = kept_in_files(
+        prepared.with_training_parts(**_training_parts(sampled.model, plan)),
+        sampled.preprocessor,
+        None if checkpoint is None else Path(checkpoint) / "held-out",
+    )
+    data = _digest(len(prepared.stored), prepared)
+    return Chains(detector, sampled, kept, prepared.counts, plan.seed, data)
 
 
-def _kept(prepared: PreparedRows) -> Kept:
-    given = {part: prepared.given(part) for part in KEPT_PARTS}
-    if keeps_seen(prepared.preprocessor):
-        given = {part: np.zeros(len(inputs), np.uint8) for part, inputs in given.items()}
-    return Kept(given, {part: prepared.parts[part] for part in KEPT_PARTS})
+def _training_parts(model: GenerativeModel, plan: Plan) -> dict[str, int]:
+    """How many training inputs go with chains, as parts of their own."""
+    return {"examples": plan.examples, "coded": how_many_coded(model, plan), "seed": plan.seed}
+
+
+def _digest(inputs: int, prepared: Prepared) -> str:
+    """Of so many inputs, and of which of them serve which purpose: the same, wherever they are."""
+    digest = hashlib.sha256(f"{inputs}".encode())
+    for part, count in prepared.counts.items():
+        for number, seen in enumerate(prepared.seen(part)):
+            if not number:
+                digest.update(f" {part} {count} {tuple(seen.shape[1:])} {seen.dtype} ".encode())
+            for rows in seen.split(DIGESTED):  # type: ignore[no-untyped-call]
+                digest.update(rows.contiguous().numpy().tobytes())
+    return digest.hexdigest()

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
-from dissensus.detector.apart import KEPT_PARTS, Chains, Kept, keeps_seen
-from dissensus.detector.drawing import CODED, EXAMPLES, Sampled
+from dissensus.atomic import present
+from dissensus.detector.apart import Chains
+from dissensus.detector.drawing import Sampled
+from dissensus.detector.kept import KEPT_FILES, KeptFiles, write_kept
 from dissensus.detector.learnt import LeftOut
 from dissensus.detector.sampling import settled
 from dissensus.detector.saving import IN_PARTS, believed, described, kind_of
 from dissensus.detector.statistic import OwnScores
 from dissensus.detector.trust import LEFT_OUT
 from dissensus.errors import ArtifactError, DissensusError, brief
-from dissensus.inputs import Preprocessor
-from dissensus.models.inputs import to_tensor
 from dissensus.persistence import Artifact, read_artifact, write_artifact
 from dissensus.posterior import Watched
 
@@ -50,14 +50,12 @@ def save_chains(chains: Chains, folder: str | Path) -> None:
     }
     if chains.left_out is not None:
         config[LEFT_OUT] = asdict(chains.left_out)
-    kept, seen = chains.held_out, keeps_seen(sampled.preprocessor)
-    inputs = {part: kept.parts[part].numpy() if seen else kept.given(part) for part in KEPT_PARTS}
-    arrays = {
-        **sampled.preprocessor.arrays(),
-        **{f"kept/{part}": array for part, array in inputs.items()},
-        **_watched_to_arrays(sampled.draws.watched),
+    arrays = {**sampled.preprocessor.arrays(), **_watched_to_arrays(sampled.draws.watched)}
+    beside = {
+        name: partial(write_kept, chains.held_out, sampled.preprocessor, part)
+        for part, name in KEPT_FILES.items()
     }
-    write_artifact(folder, Artifact(config, sampled.draws, arrays, CARD))
+    write_artifact(folder, Artifact(config, sampled.draws, arrays, CARD, beside))
 
 
 def load_chains(
@@ -78,7 +76,7 @@ def load_chains(
         )
     own = {"model": model, "observation": observation, "networks": None, "embed": embed}
     try:
-        return _restored(artifact, device=device, statistic=statistic, own=own)
+        return _restored(artifact, present(folder), device=device, statistic=statistic, own=own)
     except DissensusError as error:
         raise ArtifactError(f"{folder} cannot be loaded: {brief(error)}") from error
     except Exception as error:  # whoever wrote the files may have written anything
@@ -87,7 +85,9 @@ def load_chains(
         ) from error
 
 
-def _restored(artifact: Artifact, *, device: str, statistic: OwnScores, own: Mapping[str, Any]) -> Chains:
+def _restored(
+    artifact: Artifact, folder: Path, *, device: str, statistic: OwnScores, own: Mapping[str, Any]
+) -> Chains:
     config, arrays = dict(artifact.config), artifact.calibration
     data, of = str(config.pop("data")), config.pop("of")
     as_gate = {**config, "kind": of, "noise_floor": 0.0}
@@ -99,10 +99,12 @@ def _restored(artifact: Artifact, *, device: str, statistic: OwnScores, own: Map
     detector._check()
     sampler = settled(detector, model.recommended)
     draws = replace(artifact.draws, watched=_watched_from_arrays(arrays))
+    kept = KeptFiles(folder, preprocessor)
+    kept.check()
     return Chains(
         detector,
         Sampled(preprocessor, model, draws, sampler, score),
-        _kept(arrays, preprocessor),
+        kept,
         {str(part): int(count) for part, count in config["fitted_rows"].items()},
         config["seed"],
         data,
@@ -114,20 +116,6 @@ def _any_detector() -> type[Detector]:
     from dissensus.detector.estimator import Detector
 
     return Detector
-
-
-def _kept(arrays: Mapping[str, NDArray[Any]], preprocessor: Preprocessor) -> Kept:
-    found = {part: arrays[f"kept/{part}"] for part in KEPT_PARTS}
-    seen = keeps_seen(preprocessor)
-    for part, inputs in found.items():
-        if inputs.shape[1:] != (preprocessor.seen if seen else preprocessor.shape):
-            raise ArtifactError(f"its inputs for {part} are not of the shape that its model reads")
-        if not len(inputs) and part not in (CODED, EXAMPLES):
-            raise ArtifactError(f"it holds no inputs for {part}")
-    if seen:
-        blank = {part: np.zeros(len(inputs), np.uint8) for part, inputs in found.items()}
-        return Kept(blank, {part: torch.from_numpy(inputs) for part, inputs in found.items()})
-    return Kept(found, {part: to_tensor(preprocessor.transform(inputs)) for part, inputs in found.items()})
 
 
 def _watched_to_arrays(watched: Watched) -> dict[str, NDArray[Any]]:

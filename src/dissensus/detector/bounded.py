@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ from dissensus.posterior import HELD_OUT_ROWS, BlockData
 from dissensus.seeding import numpy_stream
 from dissensus.torch_threads import usable_threads
 
-__all__ = ["learn_within_memory"]
+__all__ = ["StoredRows", "learn_within_memory", "prepared_on_disk"]
 
 BATCH = 1 / 16
 """The share of all memory that a batch of held-out inputs may take, with what is computed of it."""
@@ -66,12 +66,14 @@ class StoredRows:
 
     def batches(self, part: str) -> Iterator[tuple[NDArray[Any], Tensor]]:
         """Yield a part's inputs as read and as a model reads them."""
-        rows = self.rows[part]
-        size = max(1, len(rows)) if part == EXAMPLES else self.at_once
-        for start in range(0, max(1, len(rows)), size):
-            inputs = self.stored.take(rows[start : start + size])
+        size = max(1, len(self.rows[part])) if part == EXAMPLES else self.at_once
+        for inputs in self._given(part, size):
             yield inputs, _seen(self.preprocessor, inputs)
             give_back()
+
+    def seen(self, part: str) -> Iterator[Tensor]:
+        """What a model reads of a part, some at a time."""
+        return (_seen(self.preprocessor, inputs) for inputs in self._given(part, self.at_once))
 
     def with_training_parts(self, *, examples: int, coded: int, seed: int) -> StoredRows:
         """The same with at most so many training inputs as parts of their own."""
@@ -81,11 +83,30 @@ class StoredRows:
         chosen = training_parts(len(train), shown, examples=examples, coded=coded, seed=seed)
         return replace(self, rows={**self.rows, **{name: train[places] for name, places in chosen.items()}})
 
+    def _given(self, part: str, size: int) -> Iterator[NDArray[Any]]:
+        """A part's inputs as read, so many at a time."""
+        rows = self.rows[part]
+        starts = range(0, max(1, len(rows)), size)
+        return (self.stored.take(rows[start : start + size]) for start in starts)
+
 
 def learn_within_memory(
     X: Any, plan: Plan, *, checkpoint: str | Path | None, on_progress: OnProgress | None, stacklevel: int
 ) -> Learnt:
     """Learn from inputs what is normal, in at most ``plan.memory`` bytes."""
+    with prepared_on_disk(X, plan, checkpoint=checkpoint, stacklevel=stacklevel + 2) as prepared:
+        return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
+
+
+@contextmanager
+def prepared_on_disk(
+    X: Any, plan: Plan, *, checkpoint: str | Path | None, stacklevel: int
+) -> Iterator[StoredRows]:
+    """Inputs that stay on disk, ready to be learnt from inside the block.
+
+    What had to be decoded is kept in ``checkpoint``, or else removed in the end. Warnings about inputs point
+    so many calls up.
+    """
     assert plan.memory is not None
     if plan.embed is not None or plan.contamination:
         what = "embed" if plan.embed is not None else "contamination"
@@ -111,8 +132,7 @@ def learn_within_memory(
             stacklevel=stacklevel + 1,
         )
         kept = None if checkpoint is None else folder
-        prepared = _prepared(stored, encoder, plan, kept, stacklevel + 1)
-        return learnt_from(prepared, plan, checkpoint=checkpoint, on_progress=on_progress)
+        yield _prepared(stored, encoder, plan, kept, stacklevel + 1)
 
 
 def _temporary_folder() -> tempfile.TemporaryDirectory[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -117,6 +117,10 @@ class Prepared(HeldOut, Protocol):
         """What a model reads of the training inputs."""
         ...
 
+    def seen(self, part: str) -> Iterable[Tensor]:
+        """What a model reads of a part, as much at a time as fits into memory."""
+        ...
+
     def with_training_parts(self, *, examples: int, coded: int, seed: int) -> HeldOut:
         """The same with at most so many training inputs as parts of their own."""
         ...
@@ -144,6 +148,10 @@ class PreparedRows(InMemory):
     def train(self) -> Tensor:
         """What a model reads of the training inputs."""
         return self.parts["train"]
+
+    def seen(self, part: str) -> Iterable[Tensor]:
+        """What a model reads of a part: all at once."""
+        return (self.parts[part],)
 
     def with_training_parts(self, *, examples: int, coded: int, seed: int) -> PreparedRows:
         """The same with at most so many training inputs as parts of their own."""

@@ -283,6 +283,7 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         *,
         first_chain: int = 0,
         contamination: float | None = None,
+        memory: str | int | None = None,
         checkpoint: str | Path | None = None,
         on_progress: OnProgress | None = None,
     ) -> Chains:
@@ -297,6 +298,8 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
         part._in_parts = True
         part._forget()
         plan = part._plan(contamination)
+        if memory is not None:
+            plan = replace(plan, memory=parse_memory(memory))
         with claimed_checkpoint(checkpoint):
             return run_chains(
                 part,

@@ -50,7 +50,7 @@ from dissensus.inputs.shards import Shard, ShardStream
 from dissensus.inputs.sources import open_inputs
 from dissensus.inputs.spectra import SPECTRUM, spectrum, spectrum_names
 from dissensus.inputs.splits import FRACTIONS, hold_out_classes, split
-from dissensus.inputs.stored import Stored
+from dissensus.inputs.stored import Stored, StoredFile
 from dissensus.inputs.storing import store_inputs, stored_preprocessor
 from dissensus.inputs.streams import (
     are_pictures,
@@ -98,6 +98,7 @@ __all__ = [
     "Shard",
     "ShardStream",
     "Stored",
+    "StoredFile",
     "Table",
     "TableEncoder",
     "TableFile",

@@ -23,13 +23,14 @@ from dissensus.detector import Chains, Detector, join_chains
 from dissensus.detector.apart import check_apart
 from dissensus.detector.sampling import expected_sampler
 from dissensus.detector.streaming import decide_stream
-from dissensus.errors import DataError, SettingsError
+from dissensus.errors import DataError, DissensusError, SettingsError
 from dissensus.inputs import are_pictures, open_source, open_stream
 from dissensus.posterior import SamplingSettings
 
 try:
     import ray
     import ray.data
+    import ray.exceptions
 except ImportError as error:
     raise ImportError("this adapter needs Ray: pip install 'dissensus[ray]'") from error
 
@@ -126,7 +127,22 @@ def fit_chains(
         )
         for chain in range(sampler.chains)
     ]
-    return join_chains(ray.get(waiting))
+    return join_chains(_finished(waiting))
+
+
+def _finished(waiting: Sequence[ray.ObjectRef[Any]]) -> list[Chains]:
+    """The chains, once all are done; why one of them failed is said in one sentence."""
+    try:
+        return list(ray.get(list(waiting)))
+    except ray.exceptions.RayTaskError as error:
+        if isinstance(error.cause, DissensusError):
+            raise error.cause from error  # without the worker's traceback, which is the cause's cause
+        raise
+    except (ray.exceptions.WorkerCrashedError, ray.exceptions.OutOfMemoryError) as error:
+        raise DissensusError(
+            f"the worker of a chain died {TRIES + 1} times, perhaps for want of memory: give each chain more "
+            "cpus=, so that fewer share a machine; with the same checkpoint= the others are not run again"
+        ) from error
 
 
 def _run_chain(

@@ -2,7 +2,7 @@
 
 from dissensus.outputs.journal import Journal
 from dissensus.outputs.labels import DriftStart, PartLabel
-from dissensus.outputs.parts import Part, all_p_values, all_rows, open_part, whole
+from dissensus.outputs.parts import Part, open_part, tables_with_drift, tables_with_fdr, whole
 from dissensus.outputs.rows import Row, with_drift, with_fdr
 from dissensus.outputs.writers import (
     FORMATS,
@@ -24,11 +24,11 @@ __all__ = [
     "PartLabel",
     "Row",
     "RowWriter",
-    "all_p_values",
-    "all_rows",
     "check_format",
     "format_of",
     "open_part",
+    "tables_with_drift",
+    "tables_with_fdr",
     "whole",
     "with_drift",
     "with_fdr",

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from dissensus.decisions import DriftMonitor, discovery_limit
 from dissensus.errors import DataError, brief
 from dissensus.inputs.tables import require_pyarrow
-from dissensus.outputs.journal import PART
 from dissensus.outputs.labels import LABEL, NUMBERED, PartLabel
-from dissensus.outputs.rows import Row
+from dissensus.outputs.parquet import schema_of
 
-__all__ = ["Part", "all_p_values", "all_rows", "open_part", "whole"]
+__all__ = ["Part", "open_part", "tables_with_drift", "tables_with_fdr", "whole"]
 
+READ = 1 << 16  # rows that are in memory at once
 LISTED = 5  # shards that a sentence names
 
 
@@ -26,25 +30,23 @@ class Part:
     path: Path
     label: PartLabel
 
-    def rows(self) -> Iterator[Row]:
-        """Its rows, a batch of which is in memory."""
-        for batch in self._batches([*self.label.columns, NUMBERED]):
-            columns = {name: batch.column(name).to_pylist() for name in batch.schema.names}
-            numbered, names = columns.pop(NUMBERED), columns.pop("input")
-            inputs = [int(name) if number else name for name, number in zip(names, numbered, strict=True)]
-            for name, *values in zip(inputs, *columns.values(), strict=True):
-                yield Row(name, **dict(zip(columns, values, strict=True)))
+    def tables(self) -> Iterator[Any]:
+        """Its rows as Arrow tables, one of which is in memory."""
+        return self._tables([*self.label.columns, NUMBERED])
 
-    def p_values(self) -> Iterator[float]:
-        """The p-values of all rows that have one."""
-        for batch in self._batches(["p_value"]):
-            yield from batch.column(0).drop_null().to_pylist()
+    def p_values(self) -> Iterator[NDArray[np.float64]]:
+        """The p-values of all rows that have one, some at a time."""
+        for table in self._tables(["p_value"]):
+            yield table.column(0).drop_null().to_numpy()
 
-    def _batches(self, columns: list[str]) -> Iterator[Any]:
+    def _tables(self, columns: list[str]) -> Iterator[Any]:
         parquet = require_pyarrow(str(self.path))
+        import pyarrow
+
         try:
             with parquet.ParquetFile(self.path) as file:
-                yield from file.iter_batches(PART, columns=columns)
+                for batch in file.iter_batches(READ, columns=columns):
+                    yield pyarrow.Table.from_batches([batch]).cast(schema_of(columns))
         except Exception as error:  # on damaged bytes the parser raises almost anything
             raise DataError(
                 f"{self.path} cannot be read ({brief(error)}): score shard {self.label.shard} of "
@@ -99,16 +101,32 @@ def whole(parts: Sequence[Part]) -> list[Part]:
     return [found[shard] for shard in range(shards)]
 
 
-def all_rows(parts: Sequence[Part]) -> Iterator[list[Row]]:
-    """All rows in order, in runs as long as those of a scoring that was never divided."""
-    rows = chain.from_iterable(part.rows() for part in parts)
-    while run := list(islice(rows, PART)):
-        yield run
+def tables_with_fdr(parts: Sequence[Part], fdr: float) -> Iterator[Any]:
+    """The rows of all parts, flagged by Benjamini–Hochberg over the p-values of all of them together."""
+    from pyarrow import compute
+
+    occurring: Counter[float] = Counter()
+    for part in parts:
+        for p_values in part.p_values():
+            values, counts = np.unique(p_values, return_counts=True)
+            occurring.update(dict(zip(values.tolist(), counts.tolist(), strict=True)))
+    limit = discovery_limit(list(occurring), list(occurring.values()), fdr)
+    for part in parts:
+        for table in part.tables():
+            at = table.schema.get_field_index("flagged")
+            yield table.set_column(at, "flagged", compute.less_equal(table.column("p_value"), limit))
 
 
-def all_p_values(parts: Sequence[Part]) -> Iterator[float]:
-    """The p-values of all inputs that have one."""
-    return chain.from_iterable(part.p_values() for part in parts)
+def tables_with_drift(tables: Iterable[Any], monitor: DriftMonitor) -> Iterator[Any]:
+    """The same rows with the monitor's answer; those without a score do not move it."""
+    import pyarrow
+
+    for table in tables:
+        scores = table.column("score").to_numpy()
+        known = ~table.column("score").is_null().to_numpy()
+        drift = np.zeros(len(scores))
+        drift[known] = monitor.update(scores[known])
+        yield table.append_column("drift", pyarrow.array(drift, mask=~known))
 
 
 def _refuse_other(first: Part, part: Part) -> None:

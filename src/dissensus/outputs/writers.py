@@ -5,15 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol, TextIO, TypeAlias, get_args
+from typing import Any, Literal, Protocol, TextIO, TypeAlias, get_args
 
 from dissensus.destination import Destination
 from dissensus.errors import SettingsError
 from dissensus.inputs.tables import require_pyarrow
-from dissensus.outputs.labels import LABEL, NUMBERED, PartLabel
+from dissensus.outputs.labels import NUMBERED, PartLabel
+from dissensus.outputs.parquet import ParquetRows
 from dissensus.outputs.rows import Row
 
 __all__ = [
@@ -36,6 +37,10 @@ class RowWriter(Protocol):
 
     def write(self, rows: Sequence[Row]) -> None:
         """Some more rows."""
+        ...
+
+    def write_table(self, table: Any) -> None:
+        """Some more rows of parts, as the columns of an Arrow table."""
         ...
 
     def close(self) -> None:
@@ -79,7 +84,7 @@ def writer_of(
     """
     if format == "parquet":
         with output.binary() as bytes_:
-            parquet = _Parquet(bytes_, columns, label)
+            parquet = ParquetRows(bytes_, columns, label)
             try:
                 yield parquet
             except BaseException:
@@ -116,14 +121,20 @@ class _Csv:
         self._headed = False
 
     def write(self, rows: Sequence[Row]) -> None:
-        self._head()
-        for row in rows:
-            values = [getattr(row, column) for column in self._columns]
-            self._table.writerow([str(v).lower() if isinstance(v, bool) else v for v in values])
-        self._stream.flush()
+        self._put([[getattr(row, column) for row in rows] for column in self._columns])
+
+    def write_table(self, table: Any) -> None:
+        self._put([table.column(column).to_pylist() for column in self._columns])
 
     def close(self) -> None:
         self._head()
+        self._stream.flush()
+
+    def _put(self, columns: list[list[Any]]) -> None:
+        self._head()
+        flagged = self._columns.index("flagged")
+        columns[flagged] = [_TRUTH[value] for value in columns[flagged]]
+        self._table.writerows(zip(*columns, strict=True))
         self._stream.flush()
 
     def _head(self) -> None:
@@ -133,54 +144,35 @@ class _Csv:
             self._headed = True
 
 
+_TRUTH = {True: "true", False: "false", None: None}
+
+
 class _JsonLines:
     def __init__(self, stream: TextIO, columns: Sequence[str]) -> None:
         self._stream, self._columns = stream, columns
 
     def write(self, rows: Sequence[Row]) -> None:
-        for row in rows:
-            values = {column: _finite(getattr(row, column)) for column in self._columns}
-            self._stream.write(json.dumps(values, ensure_ascii=False) + "\n")
-        self._stream.flush()
+        self._put([[getattr(row, column) for row in rows] for column in self._columns])
+
+    def write_table(self, table: Any) -> None:
+        columns = {column: table.column(column).to_pylist() for column in (*self._columns, NUMBERED)}
+        numbered = columns.pop(NUMBERED)
+        columns["input"] = [
+            int(name) if number else name for name, number in zip(columns["input"], numbered, strict=True)
+        ]
+        self._put(list(columns.values()))
 
     def close(self) -> None:
         self._stream.flush()
 
-
-class _Parquet:
-    """The input's name is always text here: a column has one type. A part says which were numbers."""
-
-    def __init__(self, stream: BinaryIO, columns: Sequence[str], label: PartLabel | None) -> None:
-        parquet = require_pyarrow("writing Parquet")
-        import pyarrow
-
-        text = pyarrow.string()
-        types = {"input": text, "flagged": pyarrow.bool_(), "error": text, "notes": text}
-        types[NUMBERED] = pyarrow.bool_()
-        columns = [*columns, *([] if label is None else [NUMBERED])]
-        metadata = None if label is None else {LABEL: label.to_json()}
-        fields = [(name, types.get(name, pyarrow.float64())) for name in columns]
-        self._schema = pyarrow.schema(fields, metadata)
-        self._arrow, self._columns = pyarrow, columns
-        self._writer = parquet.ParquetWriter(stream, self._schema)
-
-    def write(self, rows: Sequence[Row]) -> None:
-        values = {
-            column: [
-                _OF_PARQUET[column](row) if column in _OF_PARQUET else getattr(row, column) for row in rows
-            ]
-            for column in self._columns
-        }
-        self._writer.write_table(self._arrow.table(values, schema=self._schema))
-
-    def close(self) -> None:
-        self._writer.close()
+    def _put(self, columns: list[list[Any]]) -> None:
+        for row in zip(*columns, strict=True):
+            values = dict(zip(self._columns, map(_finite, row), strict=True))
+            self._stream.write(_ENCODED(values) + "\n")
+        self._stream.flush()
 
 
-_OF_PARQUET: dict[str, Callable[[Row], Any]] = {
-    "input": lambda row: str(row.input),
-    NUMBERED: lambda row: isinstance(row.input, int),
-}
+_ENCODED = json.JSONEncoder(ensure_ascii=False).encode  # once: json.dumps makes one a row
 
 
 def _finite(value: Any) -> Any:

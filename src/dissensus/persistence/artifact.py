@@ -3,7 +3,8 @@
 ``config.json`` says what the detector is, which versions wrote it, and the digests of itself and of every
 other file; ``draws.safetensors`` holds the weights (of optimised encoders, one a chain),
 ``calibration.safetensors`` what the scores and decisions learnt, ``diagnostics.json`` the sampler's health.
-``README.md`` is for people: it is never read here, and may be edited.
+Chains of a fit in parts have their held-out inputs beside them, in ``.npy`` files. ``README.md`` is for
+people: it is never read here, and may be edited.
 
 The digests find accidents. Whoever writes a gate can also write its digests, so everything in it is taken for
 hostile: sizes are checked before memory is taken, and nothing in it is ever executed.
@@ -14,8 +15,8 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,7 @@ from dissensus.persistence.files import (
     DRAWS,
     FORMAT,
     FORMAT_VERSION,
+    HELD_OUT,
     OTHERS,
     digest_of,
     meaning_of,
@@ -63,6 +65,8 @@ class Artifact:
     calibration: Mapping[str, NDArray[Any]]
     card: str = ""
     """Markdown for people; what is read from a folder has none."""
+    beside: Mapping[str, Callable[[Path], object]] = field(default_factory=dict)
+    """What writes the files of :data:`HELD_OUT`, by name; what is read from a folder has none."""
 
 
 def write_artifact(folder: str | Path, artifact: Artifact) -> None:
@@ -101,7 +105,11 @@ def is_replaceable(folder: Path) -> bool:
         config = read_json(folder / CONFIG, CONFIG_LIMITS)
     except (OSError, ValueError, RecursionError):
         return False
-    return names <= {CONFIG, CARD, *OTHERS} and isinstance(config, dict) and config.get("format") == FORMAT
+    return (
+        names <= {CONFIG, CARD, *OTHERS, *HELD_OUT}
+        and isinstance(config, dict)
+        and config.get("format") == FORMAT
+    )
 
 
 def _write_files(folder: Path, artifact: Artifact) -> None:
@@ -110,6 +118,8 @@ def _write_files(folder: Path, artifact: Artifact) -> None:
     save_arrays(arrays, folder / CALIBRATION)
     diagnostics = json.dumps(artifact.draws.diagnostics.to_dict(), indent=1)
     _write_json(folder / DIAGNOSTICS, diagnostics, DIAGNOSTICS_LIMITS)
+    for name, write in artifact.beside.items():
+        write(folder / name)
     config = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -119,7 +129,7 @@ def _write_files(folder: Path, artifact: Artifact) -> None:
             "numpy": np.__version__,
             "python": platform.python_version(),
         },
-        "files": {name: digest_of(folder / name) for name in OTHERS},
+        "files": {name: digest_of(folder / name) for name in (*OTHERS, *artifact.beside)},
         "detector": _plain(artifact.config),
     }
     config["digest"] = meaning_of(config)

@@ -20,6 +20,7 @@ __all__ = [
     "DRAWS",
     "FORMAT",
     "FORMAT_VERSION",
+    "HELD_OUT",
     "OTHERS",
     "digest_of",
     "meaning_of",
@@ -34,6 +35,8 @@ CONFIG, DRAWS, CALIBRATION, DIAGNOSTICS = (
     "diagnostics.json",
 )
 OTHERS = (DRAWS, CALIBRATION, DIAGNOSTICS)
+HELD_OUT = ("validation.npy", "calibration.npy", "examples.npy", "coded.npy")
+"""Inputs beside chains of a fit in parts, which are no gate yet: files that need not fit into memory."""
 CARD = "README.md"
 
 CONFIG_LIMITS = JSONLimits(size=1 << 24, values=1 << 20)
