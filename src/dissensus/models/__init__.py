@@ -1,5 +1,6 @@
-"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, sequences, and what a number is."""
+"""Densities p(x|θ): the contract that all keep, VAEs, flows, pixels in turn, sequences, what a number is."""
 
+from dissensus.models.autoregressive import PixelCNN
 from dissensus.models.contract import (
     LOG_LIKELIHOOD,
     GenerativeModel,
@@ -76,6 +77,7 @@ __all__ = [
     "Observed",
     "OwnModels",
     "OwnObservations",
+    "PixelCNN",
     "PlainScorer",
     "Preset",
     "RealNVP",

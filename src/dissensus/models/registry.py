@@ -18,6 +18,7 @@ _HOMES = {
     "maf": "flow:MAF",
     "nsf": "flow:NSF",
     "realnvp": "flow:RealNVP",
+    "pixelcnn": "autoregressive:PixelCNN",
     "sequences": "sequences:Sequences",
     "flow": "flow:MAF",  # the one to begin with; a gate calls it by its own name
 }
