@@ -36,8 +36,7 @@ PICTURE_VAES = {
     ]
 }
 IN_TURN = {
-    f"pixels in turn {s}, width {w}": (s, w)
-    for s, w in [((1, 1, 5), 7), ((3, 6, 7), 3), ((3, 8, 8), 16)]
+    f"pixels in turn {s}, width {w}": (s, w) for s, w in [((1, 1, 5), 7), ((3, 6, 7), 3), ((3, 8, 8), 16)]
 }
 FLOWS = {
     f"flow of {c} columns, width {h}": (c, h)

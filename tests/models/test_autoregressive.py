@@ -116,13 +116,13 @@ def by_mpmath(levels, parameters, components):
 @pytest.mark.parametrize("size", [0.5, 3.0, 12.0])
 @pytest.mark.parametrize("channels", [1, 3])
 def test_a_pixel_s_density_is_what_mpmath_says(channels, size):
-    I, N = 3, 40
+    components, N = 3, 40
     rng = np.random.default_rng(0)
-    parameters = np.float32(size * rng.normal(size=(N, parameters_per_pixel(channels, I))))
+    parameters = np.float32(size * rng.normal(size=(N, parameters_per_pixel(channels, components))))
     levels = rng.choice([0, 1, 17, 128, 254, 255], size=(N, channels))
     x = torch.from_numpy(np.float32(levels) / np.float32(255)).view(N, channels, 1, 1)
     found = mixture(x, torch.from_numpy(parameters).view(N, -1, 1, 1)).log_prob().flatten()
-    expected = [by_mpmath(*pixel, I) for pixel in zip(levels, parameters.astype(float), strict=True)]
+    expected = [by_mpmath(*pixel, components) for pixel in zip(levels, parameters.astype(float), strict=True)]
     # Of float32: a location is known to 1e-6 or so, which the narrowest scale makes a thousand times more.
     np.testing.assert_allclose(found.numpy(), expected, rtol=2e-4, atol=2e-3)
     exact = mixture(x.double(), torch.from_numpy(parameters).double().view(N, -1, 1, 1)).log_prob().flatten()
@@ -175,7 +175,7 @@ def test_floats_are_rounded_to_grey_levels():
         ({"input_shape": (7, 8, 8)}, "at most 4 channels"),
         ({"input_shape": (1, 8, 8), "width": 0}, "width must lie between"),
         ({"input_shape": (1, 8, 8), "dilations": ()}, "dilations must lie between"),
-        ({"input_shape": (1, 8, 8), "dilations": (1, 99999)}, "each of dilations"),
+        ({"input_shape": (1, 8, 8), "dilations": (99999, 1)}, "each of dilations"),
     ],
 )
 def test_what_no_density_can_be_made_of_is_refused(arguments, words):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import torch
 from torch import Tensor
@@ -182,9 +182,8 @@ class PixelCNN(GenerativeModel):
             raise SettingsError(
                 f"pictures of shape {self.input_shape} are too large: give at most 4 channels, and --resize"
             )
-        sizes = {"width": self.width, "components": self.components, "dilations": len(self.dilations)}
-        sizes |= {"each of dilations": apart for apart in self.dilations[:MOST]}
-        for name, size in sizes.items():
+        sizes = [("width", self.width), ("components", self.components), ("dilations", len(self.dilations))]
+        for name, size in [*sizes, *(("each of dilations", apart) for apart in self.dilations[:MOST])]:
             if not 1 <= size <= MOST:
                 raise SettingsError(f"{name} must lie between 1 and {MOST}, got {size}")
 
