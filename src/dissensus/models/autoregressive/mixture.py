@@ -77,7 +77,7 @@ def mixture(x: Tensor, parameters: Tensor) -> Mixture:
     pairs = channels * (channels - 1) // 2
     batch, _, *sides = parameters.shape
     own = parameters.reshape(batch, -1, 1 + 2 * channels + pairs, *sides)  # (B, I, ., H, W)
-    weight, shift, scale, link = own.split([1, channels, channels, pairs], dim=2)
+    weight, shift, scale, link = torch.split(own, [1, channels, channels, pairs], dim=2)
     # Components are spread over the grey levels, so that without a word from the network all are covered.
     spread = (torch.arange(own.shape[1], device=x.device, dtype=x.dtype) + 0.5) / own.shape[1]
     locations = shift + spread[:, None, None, None]
