@@ -15,6 +15,7 @@ from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import (
     MAF,
     NSF,
+    DeepVAE,
     GenerativeModel,
     LatentModel,
     PixelCNN,
@@ -46,6 +47,10 @@ MODELS = {
             generator=torch.Generator().manual_seed(0),
         ),
         ROWS,
+    ),
+    "deep VAE": (
+        lambda: DeepVAE((1, 9, 18), latents=(2, 1), widths=(4, 4), observation="gaussian"),
+        torch.randint(0, 256, (24, 1, 9, 18), generator=torch.Generator().manual_seed(1)).byte(),
     ),
     "masked autoregressive flow": (lambda: MAF((5,), transforms=2, hidden=(16, 16)), WALKS),
     "spline flow": (lambda: NSF((5,), transforms=1, hidden=(8,)), WALKS),

@@ -15,6 +15,7 @@ FOR_ROWS, FOR_PICTURES = "maf", "vae"
 """What suits the inputs, where nobody says."""
 _HOMES = {
     "vae": "vae:VAE",
+    "deep-vae": "vae:DeepVAE",
     "maf": "flow:MAF",
     "nsf": "flow:NSF",
     "realnvp": "flow:RealNVP",
