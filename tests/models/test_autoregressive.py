@@ -162,6 +162,40 @@ def test_what_a_prediction_expects_is_its_entropy():
     torch.testing.assert_close(expected_surprise(told)[0].sum().double(), entropy, rtol=0, atol=0.01)
 
 
+def test_codes_of_pictures_that_the_model_draws_are_uniform():
+    """One pixel at a time, by the law that the model itself gives it."""
+    model, drawn = untrained((1, 1, 4)), torch.zeros(400, 1, 1, 4).byte()
+    random = seeded(5)
+    for place in range(4):
+        every = drawn[:, None].repeat(1, 256, 1, 1, 1)
+        every[..., place] = torch.arange(256).byte().view(1, 256, 1, 1)
+        law = terms(model, every.flatten(0, 1))[..., place].view(400, 256).exp()
+        drawn[:, 0, 0, place] = torch.multinomial(law.float(), 1, generator=random)[:, 0].byte()
+    with torch.no_grad():
+        seen = model.observe(drawn, ())
+        shifted = model.observe(255 - drawn, ())
+    # E W² = 1/6 for uniform numbers, whatever D is.
+    assert float(seen["misfit"].exp().mean()) == pytest.approx(1 / 6, abs=0.03)
+    assert abs(float(seen["dependence"].mean())) < 0.1
+    assert float(shifted["misfit"].exp().mean()) > 0.25
+
+
+def test_the_gradient_s_length_is_that_of_autograd():
+    model = untrained((3, 4, 5))
+    pictures = torch.randint(0, 256, (4, 3, 4, 5), generator=seeded(1)).byte()
+    pictures[0, :, :2], pictures[1, :, :2] = 0, 255
+    with torch.no_grad():
+        found = model.observe(pictures, ())["gradient"].exp()
+    channels, rows = 3, model.components
+    own = 1 + 2 * channels + channels  # weight, locations, scales, links of a component
+    counted = [i * own + j for i in range(rows) for j in range(1 + channels)]
+    for picture, length in zip(pictures.split(1), found, strict=True):
+        model.zero_grad()
+        model.objective(picture, None).sum().backward()
+        gradient = model.network.last.weight.grad[counted]
+        assert float(gradient.double().square().sum()) == pytest.approx(float(length), rel=1e-3)
+
+
 def test_floats_are_rounded_to_grey_levels():
     model, pictures = untrained((1, 4, 4)), torch.randint(0, 256, (3, 1, 4, 4), generator=seeded(1)).byte()
     floats = pictures / 255 + 0.3 / 255

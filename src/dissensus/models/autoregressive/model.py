@@ -21,6 +21,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from dissensus.errors import SettingsError
+from dissensus.models.autoregressive.beyond import beyond
 from dissensus.models.autoregressive.mixture import (
     LEVELS,
     expected_surprise,
@@ -47,6 +48,15 @@ OBSERVED: Mapping[str, Observed] = MappingProxyType(
         ),
         "reconstruction-spread": Observed(
             "variance of x̂ over draws, summed over d", "upper", "expected", "variance"
+        ),
+        "code-fit": Observed(
+            "log distance of the pixels' codes from what noise would give, Cramér–von Mises", "both", "misfit"
+        ),
+        "code-dependence": Observed(
+            "correlation of the codes of pixels next to each other", "both", "dependence"
+        ),
+        "gradient-norm": Observed(
+            "log squared length of the gradient of log p by the last layer", "both", "gradient"
         ),
     }
 )
@@ -113,7 +123,8 @@ class PixelCNN(GenerativeModel):
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
         """What one pass tells: see :data:`OBSERVED`, log p, and each pixel's and channel's own term of it."""
         x = self.read(x)
-        told = mixture(x, self.network(x))
+        seen = self.network.seen(x)
+        told = mixture(x, self.network.last(seen))
         log_p = _summed(told.log_prob())
         expected = (told.weights() * told.locations).sum(1).clamp(0, 1)
         return {
@@ -122,6 +133,7 @@ class PixelCNN(GenerativeModel):
             "expected": expected.double(),
             "excess": -log_p - _summed(expected_surprise(told)),
             "distance": _summed((x - expected).square()),
+            **beyond(told, x, seen),
         }
 
     def features(self, x: Tensor) -> Tensor:

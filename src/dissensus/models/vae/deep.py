@@ -31,6 +31,7 @@ from dissensus.models.observation import (
     observation_to_config,
 )
 from dissensus.models.observation import observation as find_observation
+from dissensus.models.typical import normal_misfit
 from dissensus.models.vae.convolutional import default_widths
 from dissensus.models.vae.model import OBSERVED, VAE
 from dissensus.models.vae.residual import LayeredDecoder, LayeredEncoder, group_shapes
@@ -45,6 +46,9 @@ LAYERED: Mapping[str, Observed] = MappingProxyType(
     {
         "lowest-gain": Observed("log p gained by the lowest stochastic layer, less its KL", "both", "lowest"),
         "lower-gain": Observed("log p gained by all but the top stochastic layer, less KL", "both", "lower"),
+        "code-fit": Observed(
+            "log distance of the code from a draw of the prior, Cramér–von Mises", "both", "misfit"
+        ),
         "top-norm": Observed("log of the squared length of the top layer's code", "both", "top_norm"),
     }
 )
@@ -109,6 +113,7 @@ class DeepVAE(VAE):
         return told | {
             "lowest": fit - self._without(x, mean, kl, self.latent_size - self._sizes[-1]),
             "lower": fit - self._without(x, mean, kl, top),
+            "misfit": normal_misfit(mean),
             "top_norm": length.clamp(min=torch.finfo(torch.float64).tiny).log(),
         }
 
