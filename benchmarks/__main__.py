@@ -3,6 +3,7 @@
 import typer
 
 from benchmarks.checks.command import checks
+from benchmarks.densities.command import densities
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
 from benchmarks.frontier.command import frontier
@@ -32,6 +33,7 @@ app.command("guarantees")(guarantees)
 app.command("tables")(tables)
 app.command("latent")(latent)
 app.command("frontier")(frontier)
+app.command("densities")(densities)
 app.command("speed")(speed)
 app.command("service")(service)
 app.command("attacks")(attacks)

@@ -15,8 +15,10 @@ from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import (
     MAF,
     NSF,
+    DeepVAE,
     GenerativeModel,
     LatentModel,
+    PixelCNN,
     PlainScorer,
     RealNVP,
     Sequences,
@@ -29,6 +31,7 @@ from .models import LinearGaussian, Tokens, random_draws
 ROWS = torch.randn(40, 5, generator=torch.Generator().manual_seed(0))
 WALKS = 3 + ROWS.cumsum(1)  # flows start at the law of ROWS, and would have nothing to learn
 PICTURES = torch.randint(0, 256, (24, 1, 9, 10), generator=torch.Generator().manual_seed(1)).byte()
+COLOURS = torch.randint(0, 256, (24, 3, 5, 7), generator=torch.Generator().manual_seed(4)).byte()
 SEQUENCES = torch.randint(0, 5, (30, 6), generator=torch.Generator().manual_seed(2)).byte()
 MODELS = {
     "VAE of pictures": (
@@ -45,9 +48,15 @@ MODELS = {
         ),
         ROWS,
     ),
+    "deep VAE": (
+        lambda: DeepVAE((1, 9, 18), latents=(2, 1), widths=(4, 4), observation="gaussian"),
+        torch.randint(0, 256, (24, 1, 9, 18), generator=torch.Generator().manual_seed(1)).byte(),
+    ),
     "masked autoregressive flow": (lambda: MAF((5,), transforms=2, hidden=(16, 16)), WALKS),
     "spline flow": (lambda: NSF((5,), transforms=1, hidden=(8,)), WALKS),
     "coupling flow": (lambda: RealNVP((5,), hidden=(8,)), WALKS),
+    "grey pixels in turn": (lambda: PixelCNN((1, 9, 10), width=4, dilations=(1, 2), components=2), PICTURES),
+    "colours in turn": (lambda: PixelCNN((3, 5, 7), width=4, dilations=(1,), components=3), COLOURS),
     "linear-Gaussian": (lambda: LinearGaussian(5), ROWS),
     "tokens": (Tokens, SEQUENCES),
     "sequences": (lambda: Sequences(6, 5, latent_size=2, embedding=4, hidden=8), SEQUENCES),

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from dissensus.likelihood import input_statistics, keeps_bits, log_likelihoods
-from dissensus.models import MAF, build_vae
+from dissensus.models import MAF, DeepVAE, PixelCNN, build_vae
 
 from .models import LinearGaussian, Tokens, random_draws
 
@@ -34,6 +34,10 @@ PICTURE_VAES = {
         ((1, 8, 12), (8,)),
         ((1, 8, 9), (3,)),
     ]
+}
+DEEP = {f"deep VAE of {s}": s for s in [(1, 9, 17)]}
+IN_TURN = {
+    f"pixels in turn {s}, width {w}": (s, w) for s, w in [((1, 1, 5), 7), ((3, 6, 7), 3), ((3, 8, 8), 16)]
 }
 FLOWS = {
     f"flow of {c} columns, width {h}": (c, h)
@@ -60,6 +64,12 @@ def make(name):
     elif name in PICTURE_VAES:
         shape, widths = PICTURE_VAES[name]
         model = build_vae(shape, latent_size=3, widths=widths, hidden=8, generator=seeded(0))
+    elif name in IN_TURN:
+        shape, width = IN_TURN[name]
+        model = PixelCNN(shape, width=width, dilations=(1, 2), components=3)
+    elif name in DEEP:
+        model = DeepVAE(DEEP[name], latents=(3, 2), widths=(5, 4))
+        model.initialise_(seeded(0))
     elif name in FLOWS:
         columns, hidden = FLOWS[name]
         model = MAF((columns,), transforms=2, hidden=(hidden, hidden))
@@ -69,7 +79,7 @@ def make(name):
         length, hidden = TOKENS[name]
         model = Tokens(length, hidden=hidden)
     shape, random = (MANY, *model.input_shape), seeded(1)
-    if name in PICTURE_VAES:
+    if name in {*PICTURE_VAES, *IN_TURN, *DEEP}:
         return model, torch.randint(0, 256, shape, generator=random).byte()
     if name in TOKENS:
         return model, torch.randint(0, model.vocabulary, shape, generator=random).byte()
@@ -103,7 +113,7 @@ def use_threads():
     torch.set_num_threads(before)
 
 
-@pytest.mark.parametrize("name", [*ROW_VAES, *PICTURE_VAES, *FLOWS, *LINEAR, *TOKENS])
+@pytest.mark.parametrize("name", [*ROW_VAES, *PICTURE_VAES, *IN_TURN, *DEEP, *FLOWS, *LINEAR, *TOKENS])
 def test_in_any_order_and_on_any_number_of_threads(name, use_threads):
     told = Told(name, draws=3, samples=1 + zlib.crc32(name.encode()) % 5, count=SHUFFLED)
     whole = told(told.all)

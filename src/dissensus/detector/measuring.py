@@ -110,7 +110,7 @@ def measure(
         data = to_tensor(drawn.preprocessor.transform(inputs))
     others: dict[str, NDArray[np.float64]] = {}
     matrix = None
-    if drawn.effort.looks and {MATRIX, *drawn.model.observed} & set(wanted):
+    if _looks(drawn, set(wanted)):
         matrix, others = one_look(
             drawn.model, drawn.draws, data, only=wanted, device=device, one_a_call=drawn.one_a_call
         )
@@ -126,6 +126,18 @@ def measure(
     elif on_progress is not None:
         on_progress(stage, len(inputs), len(inputs))
     return Measured(matrix, others)
+
+
+def _looks(drawn: Drawn, wanted: set[str]) -> bool:
+    """Whether log-likelihoods and statistics come from the same evaluations.
+
+    Of a model whose log p is exact they always do, if both are wanted: what it observes is log p itself.
+    """
+    of_draws = set(drawn.model.observed) & wanted
+    exact = drawn.model.observes_likelihood and not drawn.model.noise_size
+    if exact:
+        return bool(of_draws) and MATRIX in wanted
+    return drawn.effort.looks and (bool(of_draws) or MATRIX in wanted)
 
 
 def measure_everything(

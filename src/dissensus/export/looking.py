@@ -24,8 +24,8 @@ class Looking(nn.Module):
 
     def __init__(self, model: GenerativeModel, draws: WeightDraws, wanted: Collection[str]) -> None:
         super().__init__()
-        self.exact = not model.noise_size
         self.wanted = {name: model.observed[name] for name in model.observed if name in wanted}
+        self.matrix_alone = not model.noise_size and not self.wanted
         self.groups = [group.tolist() for group in draws.sharing(model.inference)]
         self.models = nn.ModuleList()
         for draw in range(len(draws)):
@@ -35,7 +35,7 @@ class Looking(nn.Module):
 
     def forward(self, x: Tensor) -> tuple[Tensor, dict[str, Tensor]]:
         """The matrix, and the statistics."""
-        if self.exact:
+        if self.matrix_alone:
             none = x.new_zeros(1, 0)
             rows = [self._of(n).log_likelihood(x, none, ())[0] for n in range(len(self.models))]
             return torch.stack(rows, dim=1), {}

@@ -1,5 +1,6 @@
-"""Densities p(x|θ): the contract that every one keeps, VAEs, flows, sequences, and what a number is."""
+"""Densities p(x|θ): the contract that all keep, VAEs, flows, pixels in turn, sequences, what a number is."""
 
+from dissensus.models.autoregressive import PixelCNN
 from dissensus.models.contract import (
     LOG_LIKELIHOOD,
     GenerativeModel,
@@ -38,6 +39,7 @@ from dissensus.models.vae import (
     VAE,
     ConvolutionalDecoder,
     ConvolutionalEncoder,
+    DeepVAE,
     MLPDecoder,
     MLPEncoder,
     Preset,
@@ -63,6 +65,7 @@ __all__ = [
     "ContinuousBernoulli",
     "ConvolutionalDecoder",
     "ConvolutionalEncoder",
+    "DeepVAE",
     "DiscretisedLogistic",
     "Flow",
     "Gaussian",
@@ -76,6 +79,7 @@ __all__ = [
     "Observed",
     "OwnModels",
     "OwnObservations",
+    "PixelCNN",
     "PlainScorer",
     "Preset",
     "RealNVP",

@@ -15,9 +15,11 @@ FOR_ROWS, FOR_PICTURES = "maf", "vae"
 """What suits the inputs, where nobody says."""
 _HOMES = {
     "vae": "vae:VAE",
+    "deep-vae": "vae:DeepVAE",
     "maf": "flow:MAF",
     "nsf": "flow:NSF",
     "realnvp": "flow:RealNVP",
+    "pixelcnn": "autoregressive:PixelCNN",
     "sequences": "sequences:Sequences",
     "flow": "flow:MAF",  # the one to begin with; a gate calls it by its own name
 }

@@ -2,6 +2,7 @@
 
 from dissensus.models.vae.build import architecture_config, build_vae, vae_from_config
 from dissensus.models.vae.convolutional import ConvolutionalDecoder, ConvolutionalEncoder
+from dissensus.models.vae.deep import DeepVAE
 from dissensus.models.vae.mlp import MLPDecoder, MLPEncoder
 from dissensus.models.vae.model import OBSERVED, VAE
 from dissensus.models.vae.presets import PAPER_TRAINING, PRESETS, Preset, preset
@@ -14,6 +15,7 @@ __all__ = [
     "VAE",
     "ConvolutionalDecoder",
     "ConvolutionalEncoder",
+    "DeepVAE",
     "MLPDecoder",
     "MLPEncoder",
     "Preset",

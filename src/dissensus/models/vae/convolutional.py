@@ -12,14 +12,21 @@ from torch.nn import functional as F  # noqa: N812
 
 from dissensus.errors import SettingsError
 
-__all__ = ["ConvolutionalDecoder", "ConvolutionalEncoder", "Deconvolution", "default_widths"]
+__all__ = [
+    "ConvolutionalDecoder",
+    "ConvolutionalEncoder",
+    "Deconvolution",
+    "Stage",
+    "default_widths",
+    "stages_of",
+]
 
 _SMALLEST_SIDE = 8
 _NARROW = 4  # output channels
 
 
 @dataclass(frozen=True)
-class _Stage:
+class Stage:
     """One resolution step: the sides above and below it, and the kernel that goes from one to the other."""
 
     above: tuple[int, int]
@@ -29,19 +36,19 @@ class _Stage:
     output_padding: tuple[int, int]
 
 
-def _stages(height: int, width: int, count: int | None) -> list[_Stage]:
+def _stages(height: int, width: int, count: int | None) -> list[Stage]:
     """Halve (rounding down) each side while it is at least 8; a shorter side waits for the other.
 
     A halving is a 4×4 kernel with stride 2 (even, so that its transpose treats all pixels alike), a waiting
     side has kernel 3 and stride 1. Without ``count``, down to sides of 4 to 7.
     """
-    stages: list[_Stage] = []
+    stages: list[Stage] = []
     above = (height, width)
     while len(stages) < count if count is not None else max(above) >= _SMALLEST_SIDE:
         halved = tuple(side >= _SMALLEST_SIDE for side in above)
         below = tuple(side // 2 if half else side for side, half in zip(above, halved, strict=True))
         stages.append(
-            _Stage(
+            Stage(
                 above=above,
                 below=(below[0], below[1]),
                 kernel=(4 if halved[0] else 3, 4 if halved[1] else 3),
@@ -51,6 +58,12 @@ def _stages(height: int, width: int, count: int | None) -> list[_Stage]:
         )
         above = stages[-1].below
     return stages
+
+
+def stages_of(input_shape: Sequence[int], count: int | None) -> list[Stage]:
+    """The halvings of pictures of this shape, the finest first; without a count down to sides of 4 to 7."""
+    _, height, width = _checked(input_shape)
+    return _stages(height, width, count)
 
 
 def default_widths(input_shape: Sequence[int]) -> tuple[int, ...]:
