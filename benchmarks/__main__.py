@@ -6,6 +6,7 @@ from benchmarks.checks.command import checks
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
 from benchmarks.frontier.command import frontier
+from benchmarks.gallery.command import gallery
 from benchmarks.guarantees.command import guarantees
 from benchmarks.latent.command import latent
 from benchmarks.panel.command import panel
@@ -36,6 +37,7 @@ app.command("speed")(speed)
 app.command("service")(service)
 app.command("attacks")(attacks)
 app.command("checks")(checks)
+app.command("gallery")(gallery)
 app.command("all")(make_all)
 app.command("fill")(fill_in)
 
