@@ -14,6 +14,7 @@ from benchmarks.paper.command import paper
 from benchmarks.service.attack_command import attacks
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
+from benchmarks.standing.command import standing
 from benchmarks.tables.command import tables
 from dissensus.cli.failures import Commands
 
@@ -37,6 +38,7 @@ app.command("speed")(speed)
 app.command("service")(service)
 app.command("attacks")(attacks)
 app.command("checks")(checks)
+app.command("standing")(standing)
 app.command("gallery")(gallery)
 app.command("all")(make_all)
 app.command("fill")(fill_in)

@@ -24,9 +24,13 @@ extensions = [
     "_site.gallery",
     "_site.http_api",
     "_site.outside",
+    "_site.public_names",
 ]
-exclude_patterns = ["_site", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.json"]
-suppress_warnings = ["config.cache"]  # of settings that are functions
+exclude_patterns = ["_site", "gallery/*.ipynb", "gallery/*.json", "gallery/*.py", "gallery/*.zip"]
+suppress_warnings = [
+    "config.cache",  # of settings that are functions
+    "misc.highlighting_failure",  # of code that leaves something out
+]
 
 # ---- pages
 
@@ -45,10 +49,14 @@ autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
-autodoc_default_options = {"members": True, "inherited-members": False, "show-inheritance": False}
+autodoc_default_options = {
+    "members": True,
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request, state_dict, load_state_dict",
+}
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 88
 napoleon_google_docstring = False
+napoleon_use_ivar = True
 napoleon_use_rtype = False
 
 # ---- examples: their pages are made here, what they print and draw is recorded (tools/run_examples.py)

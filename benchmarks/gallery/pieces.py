@@ -83,6 +83,7 @@ def _measure(example: Path, figure: Path, quick: bool, say: Callable[[str], None
         said = run(str(example))
         drawn = Path(place) / f"{example.stem}.png"
         if drawn.exists():
+            figure.parent.mkdir(parents=True, exist_ok=True)
             write_output(figure, _small(drawn))
     return Found([], {"said": said})
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
 from typing import Any
 
-import click
 import typer
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -16,52 +16,61 @@ from dissensus.cli import app as command_line
 def plain(text: str | None) -> str:
     """A help text as Markdown: what could be read as markup stands for itself."""
     words = " ".join((text or "").split())
-    return words.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").replace("_", "\\_")
+    for mark in "|<*_":
+        words = words.replace(mark, f"\\{mark}")
+    return words
 
 
-def names(parameter: click.Parameter, context: click.Context) -> str:
-    """How it is given on the command line."""
-    if isinstance(parameter, click.Argument):
-        return f"`{parameter.make_metavar(context)}`"
-    given = ", ".join([*parameter.opts, *parameter.secondary_opts])
-    flag = getattr(parameter, "is_flag", False)
-    return f"`{given}`" if flag else f"`{given} {parameter.make_metavar(context)}`"
+def value_of(parameter: Any) -> str:
+    """What is written for its value: its metavariable, or the kind of value."""
+    kind = parameter.type_descriptor.annotation
+    if parameter.metavar:
+        return str(parameter.metavar)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return "|".join(member.value for member in kind)
+    return {"str": "TEXT", "int": "N", "float": "NUMBER"}.get(getattr(kind, "__name__", ""), "PATH")
 
 
-def default(parameter: click.Parameter) -> str:
+def how_given(parameter: Any) -> str:
+    """An argument or option as it is typed."""
+    if parameter.param_type_name == "argument":
+        name = (parameter.metavar or parameter.name).upper()
+        return name + ("..." if parameter.nargs != 1 else "")
+    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
+    return names if parameter.is_flag else f"{names} {value_of(parameter)}"
+
+
+def default_of(parameter: Any) -> str:
     """What holds where it is not given."""
-    value = parameter.default
+    value = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
     if parameter.required:
         return "required"
-    if value is None or value is False or callable(value) or value in ((), []) or "UNSET" in repr(value).upper():
-        return ""
-    return f"`{value}`" if value is not True else "yes"
+    shown = value is not None and not isinstance(value, bool) and not callable(value) and value not in ((), [])
+    return f"`{value}`" if shown else ""
 
 
-def described(name: str, command: click.Command) -> str:
-    """One command: what it does, how it is called, its options."""
-    context = click.Context(command, info_name=f"dissensus {name}")
-    usage = command.get_usage(context).removeprefix("Usage: ")
-    # A paragraph a line; "\b" and the like are for terminals.
+def described(name: str, command: Any) -> str:
+    """One command: what it does, how it is called, its arguments and options."""
+    shown = [each for each in command.params if not each.hidden and "--help" not in each.opts]
+    arguments = [how_given(each) for each in shown if each.param_type_name == "argument"]
     about = [plain(part) for part in (command.help or "").replace("\b", "").split("\n\n")]
     rows = []
-    for parameter in command.params:
-        if getattr(parameter, "hidden", False) or "--help" in parameter.opts:
-            continue
-        rows.append(
-            f"| {names(parameter, context)} | {plain(getattr(parameter, 'help', ''))} | {default(parameter)} |"
-        )
-    table = ["| | | default |", "|---|---|---|", *rows] if rows else []
-    return "\n".join([f"## {name}", "", *"\n\n".join(about).split("\n"), "", f"```\n{usage}\n```", "", *table, ""])
+    for each in shown:
+        typed = how_given(each).replace("|", "\\|")
+        rows.append(f"| `{typed}` | {plain(each.help)} | {default_of(each)} |")
+    return "\n".join(
+        [f"## {name}", "", "\n\n".join(about), "", "```text", " ".join(["dissensus", name, "[OPTIONS]", *arguments])]
+        + ["```", "", ":::{table}", ":class: options", "", "| | | default |", "|---|---|---|", *rows, ":::", ""]
+    )
 
 
 class CommandLine(SphinxDirective):
     """All commands, in the order of the help."""
 
     def run(self) -> list[nodes.Node]:
-        group = typer.main.get_command(command_line)
-        assert isinstance(group, click.Group) or hasattr(group, "commands")
-        text = "\n".join(described(name, command) for name, command in group.commands.items())
+        """Called by Sphinx."""
+        commands: dict[str, Any] = getattr(typer.main.get_command(command_line), "commands")  # noqa: B009
+        text = "\n".join(described(name, command) for name, command in commands.items())
         return self.parse_text_to_nodes(text, allow_section_headings=True)
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 MOST_LINES = 12
-PLACES = ("examples/*.py", "docs/**/*.md", "tests/**/*.py")  # those that read best come first
+PLACES = ("examples/*.py", "docs/**/*.md", "tests/**/*.py", "benchmarks/**/*.py", "src/**/*.py")  # best to read first
 
 
 class Use(NamedTuple):
