@@ -51,7 +51,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_default_options = {
     "members": True,
-    "exclude-members": "set_fit_request, set_predict_request, set_score_request, state_dict, load_state_dict",
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request, get_metadata_routing, state_dict, load_state_dict",
 }
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 88
@@ -85,5 +85,4 @@ html_css_files = ["site.css"]
 html_show_sphinx = False
 html_show_sourcelink = False
 html_copy_source = False
-mathjax_path = "mathjax-absent.js"
 html_theme_options = {"navigation_with_keys": True}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from posixpath import normpath, relpath
 from typing import Any
 
@@ -15,6 +15,9 @@ PAGES = {
     "../CONTRIBUTING.md": "contributing",
     "../examples": "gallery/index",
 }
+SHOWN = {"changelog": "CHANGELOG.md", "contributing": "CONTRIBUTING.md"}
+"""Pages that are files from outside, whole."""
+ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|`[^`]*`)*)\]\(([^)\s]+)\)")
 
 
@@ -26,7 +29,7 @@ def page_of(target: str) -> str | None:
 
 def rewritten(text: str, document: str) -> str:
     """A page's text, whose links to files beside the documents lead to pages of the site or are words."""
-    here = PurePosixPath(document).parent
+    here = PurePosixPath("..") if document in SHOWN else PurePosixPath(document).parent
 
     def link(found: re.Match[str]) -> str:
         words, target = found[1], found[2]
@@ -36,17 +39,22 @@ def rewritten(text: str, document: str) -> str:
         path = normpath((here / path).as_posix())
         if not path.startswith(".."):
             return found[0]
+        anchor = f"#{anchor}" if anchor else ""
+        if path.startswith("../docs/"):
+            return f"[{words}]({path.removeprefix('../docs/')}{anchor})"
         page = page_of(path)
         if page is None:
             return words
         suffix = ".rst" if page.startswith("gallery/") else ".md"
-        return f"[{words}]({relpath(page, here)}{suffix})"
+        return f"[{words}]({relpath(page, PurePosixPath(document).parent)}{suffix})"
 
     return LINK.sub(link, text)
 
 
 def on_read(app: Sphinx, document: str, content: list[str]) -> None:
     """Called by Sphinx with each page as it is read."""
+    if document in SHOWN:
+        content[0] = (ROOT / SHOWN[document]).read_text("utf-8")
     if not document.startswith("gallery/"):
         content[0] = rewritten(content[0], document)
 

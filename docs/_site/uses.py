@@ -50,27 +50,36 @@ def statements(tree: ast.Module) -> Iterator[ast.stmt]:
                 yield node
 
 
+def named(tree: ast.Module, known: Mapping[str, str]) -> Iterator[tuple[ast.Name, str]]:
+    """Every mention of something of the package, with what it stands for."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and node.id in known:
+            yield node, known[node.id]
+
+
 @cache
 def uses() -> Mapping[str, Use]:
-    """By name, its first use that is short enough to be read at a glance."""
+    """By name, its first use in a statement that can be read at a glance, or else the line that mentions it."""
     found: dict[str, Use] = {}
+    mentioned: dict[str, Use] = {}
     for pattern in PLACES:
         for path in sorted(ROOT.glob(pattern)):
+            where = path.relative_to(ROOT).as_posix()
             for code in pieces(path):
                 try:
                     tree = ast.parse(code)
                 except SyntaxError:  # a page may leave things out
                     continue
-                known = imported(tree)
-                lines = code.splitlines()
+                known, lines = imported(tree), code.splitlines()
+                if not known:
+                    continue
                 for statement in statements(tree):
                     text = lines[statement.lineno - 1 : statement.end_lineno]
+                    shift = len(text[0]) - len(text[0].lstrip())
                     if len(text) > MOST_LINES:
                         continue
-                    shift = len(text[0]) - len(text[0].lstrip())
-                    for node in ast.walk(statement):
-                        name = known.get(node.id) if isinstance(node, ast.Name) else None
-                        if name and name not in found:
-                            where = path.relative_to(ROOT).as_posix()
-                            found[name] = Use("\n".join(line[shift:] for line in text), where)
-    return found
+                    for _, name in named(ast.Module([statement], []), known):
+                        found.setdefault(name, Use("\n".join(line[shift:] for line in text), where))
+                for node, name in named(tree, known):
+                    mentioned.setdefault(name, Use(lines[node.lineno - 1].strip(), where))
+    return {**mentioned, **found}
