@@ -17,10 +17,10 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
-    "sphinx.ext.mathjax",
     "sphinx_gallery.gen_gallery",
     "_site.commands",
     "_site.examples",
+    "_site.formulas",
     "_site.gallery",
     "_site.http_api",
     "_site.outside",
@@ -51,7 +51,7 @@ autodoc_member_order = "bysource"
 autodoc_preserve_defaults = True
 autodoc_default_options = {
     "members": True,
-    "exclude-members": "set_fit_request, set_predict_request, set_score_request, get_metadata_routing, state_dict, load_state_dict",
+    "exclude-members": "set_fit_request, set_predict_request, set_score_request, get_metadata_routing",
 }
 python_display_short_literal_types = True
 python_maximum_signature_line_length = 88
@@ -79,6 +79,7 @@ sphinx_gallery_conf = {
 # ---- what it looks like
 
 html_theme = "furo"
+html_math_renderer = "mathml"
 html_title = f"dissensus {release}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -91,5 +91,7 @@ def _measure(example: Path, figure: Path, quick: bool, say: Callable[[str], None
 def _small(figure: Path) -> bytes:
     """A PNG of 256 colours, which are enough for all of them."""
     buffer = io.BytesIO()
-    Image.open(figure).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(buffer, "png", optimize=True)
+    Image.open(figure).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(
+        buffer, "png", optimize=True
+    )
     return buffer.getvalue()

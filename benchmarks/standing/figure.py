@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -43,10 +44,13 @@ def draw_standing(lines: Sequence[Line]) -> Figure:
         )
     axes.set_yticks(
         np.arange(len(lines)),
-        [f"{line.title}\n{line.baseline.name}: {short(line.baseline.value)}, ours {short(line.ours)}" for line in lines],
+        [
+            f"{line.title}\n{line.baseline.name}: {short(line.baseline.value)}, ours {short(line.ours)}"
+            for line in lines
+        ],
         fontsize=8,
     )
-    for y, (before, after) in enumerate(zip(lines[:-1], lines[1:], strict=True)):
+    for y, (before, after) in enumerate(pairwise(lines)):
         if before.group != after.group:
             axes.axhline(y + 0.5, color="#bbbbbb", lw=0.8)
     starts = [y for y, line in enumerate(lines) if y == 0 or lines[y - 1].group != line.group]

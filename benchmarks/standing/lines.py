@@ -13,7 +13,13 @@ from benchmarks.panel.recorded import SHOWN
 
 __all__ = ["PUBLISHED", "Line", "Named", "standing_lines"]
 
-PICTURES, NEAR, TABLES, EMBEDDINGS, LATENT = "pictures", "near outliers", "tables", "embeddings", "latent space"
+PICTURES, NEAR, TABLES, EMBEDDINGS, LATENT = (
+    "pictures",
+    "near outliers",
+    "tables",
+    "embeddings",
+    "latent space",
+)
 PANEL_BASELINES: Mapping[str, str] = MappingProxyType(
     {
         "no-model": "image statistics",
@@ -59,8 +65,10 @@ PUBLISHED: Mapping[str, Named] = MappingProxyType(
         NEAR_PAIR: Named(0.693, "the paper"),
     }
 )
-"""The highest AUROC that we have read of for methods that learn without labels and without outliers. Networks, test
-images and seeds are those of the publications; on the other questions we know of no number by the same rules."""
+"""The highest AUROC that we have read of for methods that learn without labels and without outliers.
+
+Networks, test images and seeds are those of the publications; on the other questions we know of no number by
+the same rules."""
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,9 @@ def _table(results: Path) -> str:
         ours, baseline = short(line.ours), f"{short(line.baseline.value)} ({line.baseline.name})"
         ours = f"**{ours}**" if line.ours >= line.baseline.value else ours
         known = "–" if line.published is None else f"{short(line.published.value)} ({line.published.name})"
-        rows.append(f"| {line.group if line.group != group else ''} | {line.title} | {ours} | {baseline} | {known} |")
+        rows.append(
+            f"| {line.group if line.group != group else ''} | {line.title} | {ours} | {baseline} | {known} |"
+        )
         group = line.group
     return "\n".join(rows) + "\n"
 

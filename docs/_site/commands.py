@@ -45,7 +45,9 @@ def default_of(parameter: Any) -> str:
     value = parameter.default.value if isinstance(parameter.default, Enum) else parameter.default
     if parameter.required:
         return "required"
-    shown = value is not None and not isinstance(value, bool) and not callable(value) and value not in ((), [])
+    shown = (
+        value is not None and not isinstance(value, bool) and not callable(value) and value not in ((), [])
+    )
     return f"`{value}`" if shown else ""
 
 
@@ -58,10 +60,10 @@ def described(name: str, command: Any) -> str:
     for each in shown:
         typed = how_given(each).replace("|", "\\|")
         rows.append(f"| `{typed}` | {plain(each.help)} | {default_of(each)} |")
-    return "\n".join(
-        [f"## {name}", "", "\n\n".join(about), "", "```text", " ".join(["dissensus", name, "[OPTIONS]", *arguments])]
-        + ["```", "", ":::{table}", ":class: options", "", "| | | default |", "|---|---|---|", *rows, ":::", ""]
-    )
+    usage = " ".join(["dissensus", name, "[OPTIONS]", *arguments])
+    table = [":::{table}", ":class: options", "", "| | | default |", "|---|---|---|", *rows, ":::"]
+    parts = [f"## {name}", *about, f"```text\n{usage}\n```", "\n".join(table)]
+    return "\n\n".join(parts) + "\n"
 
 
 class CommandLine(SphinxDirective):

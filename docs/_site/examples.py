@@ -9,9 +9,10 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from _site.uses import uses
 from sphinx.application import Sphinx
 from sphinx.util import logging
+
+from _site.uses import uses
 
 LOGGER = logging.getLogger(__name__)
 PACKAGES = (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -25,13 +26,20 @@ def records() -> dict[str, dict[str, Any]]:
 def outcome(name: str, record: dict[str, Any]) -> str:
     """What an example printed and drew, and where it ran."""
     figure = RESULTS / "figures" / f"{name}.png"
+    source = (ROOT / "examples" / f"{name}.py").read_bytes()
+    changed = hashlib.sha256(source).hexdigest() != record["settings"]["source"]
     where = record["environment"]
     said = "\n".join(f"   {line}" for line in record["about"]["said"].rstrip().splitlines())
-    drawn = f".. image:: ../../results/gallery/figures/{name}.png\n   :alt: What it draws\n\n" if figure.exists() else ""
+    drawn = (
+        f".. image:: ../../results/gallery/figures/{name}.png\n   :alt: What it draws\n\n"
+        if figure.exists()
+        else ""
+    )
     return (
         f"\n\nWhat it prints\n--------------\n\n.. code-block:: text\n\n{said}\n\n{drawn}"
-        f"Recorded in {record['seconds']['all']:.0f} s on {where['cores']} cores of an {where['processor']} that other programs "
-        f"used too, with version {where['versions']['dissensus']}.\n"
+        f"Recorded in {record['seconds']['all']:.0f} s on {where['cores']} cores of an "
+        f"{where['processor']} that other programs used too, with version {where['versions']['dissensus']}"
+        f"{', when the file was another than above' if changed else ''}.\n"
     )
 
 

@@ -64,9 +64,7 @@ def endpoint(path: str, method: str, about: dict[str, Any]) -> list[str]:
     lines += ["| status | |", "|---|---|"]
     for status, answer in about.get("responses", {}).items():
         kinds = [
-            kind(content["schema"])
-            for content in answer.get("content", {}).values()
-            if content.get("schema")
+            kind(content["schema"]) for content in answer.get("content", {}).values() if content.get("schema")
         ]
         lines.append(f"| {status} | {sentence(answer.get('description', ''))} {', '.join(kinds)} |")
     return [*lines, ""]
@@ -79,8 +77,7 @@ def schema(name: str, about: dict[str, Any]) -> list[str]:
     if properties:
         lines += ["| key | kind | |", "|---|---|---|"]
         for key, value in properties.items():
-            needed = "" if key in about.get("required", ()) else ""
-            lines.append(f"| `{key}`{needed} | {kind(value)} | {sentence(value.get('description', ''))} |")
+            lines.append(f"| `{key}` | {kind(value)} | {sentence(value.get('description', ''))} |")
     elif kind(about) != "object":
         lines.append(kind(about))
     return [*lines, ""]

@@ -1,4 +1,4 @@
-"""Links that leave the folder of documents: to pages made of examples, or to what the site shows beside them."""
+"""Links that leave the folder of documents: to the pages that the site makes of files beside it."""
 
 from __future__ import annotations
 

@@ -6,12 +6,13 @@ import inspect
 from importlib import import_module
 from typing import Any
 
-from _site.examples import add_example
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.application import Sphinx
 from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
+
+from _site.examples import add_example
 
 ASKED = "Detector"  # what its subclasses inherit stands with it alone
 MOST_SHOWN = 70  # letters of a constant's value

@@ -11,7 +11,13 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 MOST_LINES = 12
-PLACES = ("examples/*.py", "docs/**/*.md", "tests/**/*.py", "benchmarks/**/*.py", "src/**/*.py")  # best to read first
+PLACES = (
+    "examples/*.py",
+    "docs/**/*.md",
+    "tests/**/*.py",
+    "benchmarks/**/*.py",
+    "src/**/*.py",
+)  # best to read first
 
 
 class Use(NamedTuple):
@@ -42,12 +48,11 @@ def imported(tree: ast.Module) -> dict[str, str]:
 def statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Simple statements, at any depth."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt) and not hasattr(node, "body"):
-            if not isinstance(node, (ast.Import, ast.ImportFrom)):
-                yield node
-        elif isinstance(node, ast.ClassDef):
-            if node.bases and len(ast.unparse(node).splitlines()) <= MOST_LINES:
-                yield node
+        whole = isinstance(node, ast.stmt) and not hasattr(node, "body")
+        if whole and not isinstance(node, (ast.Import, ast.ImportFrom)):
+            yield node
+        elif isinstance(node, ast.ClassDef) and len(ast.unparse(node).splitlines()) <= MOST_LINES:
+            yield node
 
 
 def named(tree: ast.Module, known: Mapping[str, str]) -> Iterator[tuple[ast.Name, str]]:
@@ -59,7 +64,7 @@ def named(tree: ast.Module, known: Mapping[str, str]) -> Iterator[tuple[ast.Name
 
 @cache
 def uses() -> Mapping[str, Use]:
-    """By name, its first use in a statement that can be read at a glance, or else the line that mentions it."""
+    """By name, its first use in a statement that is short, or else the line that mentions it."""
     found: dict[str, Use] = {}
     mentioned: dict[str, Use] = {}
     for pattern in PLACES:
