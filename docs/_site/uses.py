@@ -49,9 +49,7 @@ def statements(tree: ast.Module) -> Iterator[ast.stmt]:
     """Simple statements, at any depth."""
     for node in ast.walk(tree):
         whole = isinstance(node, ast.stmt) and not hasattr(node, "body")
-        if whole and not isinstance(node, (ast.Import, ast.ImportFrom)):
-            yield node
-        elif isinstance(node, ast.ClassDef) and len(ast.unparse(node).splitlines()) <= MOST_LINES:
+        if (whole and not isinstance(node, (ast.Import, ast.ImportFrom))) or (isinstance(node, ast.ClassDef) and len(ast.unparse(node).splitlines()) <= MOST_LINES):
             yield node
 
 
