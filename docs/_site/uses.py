@@ -45,11 +45,21 @@ def imported(tree: ast.Module) -> dict[str, str]:
     return found
 
 
+def defined(tree: ast.Module) -> dict[str, str]:
+    """What a module itself defines at its top."""
+    found = [each.name for each in tree.body if isinstance(each, (ast.ClassDef, ast.FunctionDef))]
+    for each in tree.body:
+        targets = each.targets if isinstance(each, ast.Assign) else [getattr(each, "target", None)]
+        found += [target.id for target in targets if isinstance(target, ast.Name)]
+    return dict(zip(found, found, strict=True))
+
+
 def statements(tree: ast.Module) -> Iterator[ast.stmt]:
-    """Simple statements, at any depth."""
+    """Simple statements at any depth, and classes that are short."""
     for node in ast.walk(tree):
-        whole = isinstance(node, ast.stmt) and not hasattr(node, "body")
-        if (whole and not isinstance(node, (ast.Import, ast.ImportFrom))) or (isinstance(node, ast.ClassDef) and len(ast.unparse(node).splitlines()) <= MOST_LINES):
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            continue
+        if isinstance(node, ast.stmt) and (not hasattr(node, "body") or isinstance(node, ast.ClassDef)):
             yield node
 
 
@@ -65,6 +75,7 @@ def uses() -> Mapping[str, Use]:
     """By name, its first use in a statement that is short, or else the line that mentions it."""
     found: dict[str, Use] = {}
     mentioned: dict[str, Use] = {}
+    at_home: dict[str, Use] = {}
     for pattern in PLACES:
         for path in sorted(ROOT.glob(pattern)):
             where = path.relative_to(ROOT).as_posix()
@@ -73,9 +84,7 @@ def uses() -> Mapping[str, Use]:
                     tree = ast.parse(code)
                 except SyntaxError:  # a page may leave things out
                     continue
-                known, lines = imported(tree), code.splitlines()
-                if not known:
-                    continue
+                known, own, lines = imported(tree), defined(tree), code.splitlines()
                 for statement in statements(tree):
                     text = lines[statement.lineno - 1 : statement.end_lineno]
                     shift = len(text[0]) - len(text[0].lstrip())
@@ -85,4 +94,7 @@ def uses() -> Mapping[str, Use]:
                         found.setdefault(name, Use("\n".join(line[shift:] for line in text), where))
                 for node, name in named(tree, known):
                     mentioned.setdefault(name, Use(lines[node.lineno - 1].strip(), where))
-    return {**mentioned, **found}
+                for node, name in named(tree, own) if where.startswith("src") else ():
+                    if not isinstance(node.ctx, ast.Store):
+                        at_home.setdefault(name, Use(lines[node.lineno - 1].strip(), where))
+    return {**at_home, **mentioned, **found}
