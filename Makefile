@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 
-.PHONY: demo test attack test-gpu test-integrations paper dist browser lint style imports types clean
+.PHONY: demo test attack coverage docs gallery test-gpu test-integrations paper dist browser lint style imports types clean
 .DELETE_ON_ERROR:
 
 $(READY): pyproject.toml constraints.txt
@@ -39,6 +39,25 @@ test-gpu: $(READY)
 # The paper's table: measures what results/paper lacks (an hour of one GPU from nothing), then shows it.
 paper: $(READY)
 	$(BIN)/python -m benchmarks paper --seeds 0,1,2
+
+# The site, in build/site: any warning is an error. The Python lines of its pages are run first. It is built in the
+# same environment as the tests: what it takes beside that is small and pure Python. Its gallery shows what
+# `make gallery` recorded, so that nothing is measured here; the figures of the concepts are drawn, and cached.
+DOCS := $(VENV)/.docs
+
+$(DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS)
+	$(BIN)/python -m pytest -q -n 2 docs/test_pages.py
+	$(BIN)/sphinx-build -W --keep-going -q -j 2 -b html -d build/doctrees docs build/site
+	@echo "the site is in build/site/index.html"
+
+# The examples at full size, minutes on two cores; one of them takes BoTorch. What has not changed is not run again.
+gallery: $(DOCS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[latent]'
+	$(BIN)/python -m benchmarks gallery
 
 # The packages that adapters are for are many and large: they get an environment of their own. pytorch-ood
 # comes without torchvision, whose wheels would bring another torch.
@@ -91,4 +110,4 @@ types: $(READY)
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) $(INTEGRATIONS) $(RELEASE) dist .mypy_cache .ruff_cache .pytest_cache demo-report
+	rm -rf $(VENV) $(INTEGRATIONS) $(RELEASE) build dist docs/gallery .mypy_cache .ruff_cache .pytest_cache demo-report

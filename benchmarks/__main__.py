@@ -7,6 +7,7 @@ from benchmarks.densities.command import densities
 from benchmarks.everything.command import make_all
 from benchmarks.filling.command import fill_in
 from benchmarks.frontier.command import frontier
+from benchmarks.gallery.command import gallery
 from benchmarks.guarantees.command import guarantees
 from benchmarks.latent.command import latent
 from benchmarks.panel.command import panel
@@ -14,6 +15,7 @@ from benchmarks.paper.command import paper
 from benchmarks.service.attack_command import attacks
 from benchmarks.service.command import service
 from benchmarks.speed.command import speed
+from benchmarks.standing.command import standing
 from benchmarks.tables.command import tables
 from dissensus.cli.failures import Commands
 
@@ -38,6 +40,8 @@ app.command("speed")(speed)
 app.command("service")(service)
 app.command("attacks")(attacks)
 app.command("checks")(checks)
+app.command("standing")(standing)
+app.command("gallery")(gallery)
 app.command("all")(make_all)
 app.command("fill")(fill_in)
 

@@ -1,6 +1,9 @@
-"""Pictures judged on a small machine: onnxruntime and NumPy alone, neither torch nor dissensus.
+"""
+A small machine, without torch
+==============================
 
-Made before, on another machine: dissensus fit photos/ -o gate/ && dissensus export gate/ gate.onnx
+Pictures judged by onnxruntime and NumPy alone, neither torch nor dissensus.
+Made before, on another machine: ``dissensus fit photos/ -o gate/ && dissensus export gate/ gate.onnx``
 """
 
 import numpy as np

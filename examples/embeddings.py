@@ -1,4 +1,8 @@
-"""Pictures of things through an encoder: a small network made here, and a gate on what it sees.
+"""
+Pictures of things, through an encoder
+======================================
+
+A small network made here, and a gate on what it sees.
 
 Photographs show things in any light. Here clothes are put before backgrounds of any brightness, lit from any
 side, and an encoder learns to tell seven kinds of them apart. The gate is fitted on other pictures of these
@@ -11,6 +15,7 @@ answers are poor.
 
 import os
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from sklearn.neighbors import NearestNeighbors
@@ -109,3 +114,14 @@ if __name__ == "__main__":
     print(f"5th nearest training vector: AUROC {auroc(*far):.3f}")
     pixels = BayesianVAE(**PIXEL_SETTINGS).fit(inliers)
     print(f"gate on pixels:              AUROC {auroc(*(pixels.decide(some).score for some in asked)):.3f}")
+
+    # 4. Kinds that the encoder knows above, others below, both with p-values.
+    figure, axes = plt.subplots(2, 8, figsize=(11, 3.2), layout="constrained")
+    for line, pictures, answers in zip(axes, asked, (seen, unseen), strict=True):
+        for each, picture, p_value, flagged in zip(
+            line, pictures, answers.p_value, answers.flagged, strict=False
+        ):
+            each.imshow(picture, cmap="gray", vmin=0, vmax=255)
+            each.set_title(f"p = {p_value:.3f}", color="red" if flagged else "black")
+            each.axis("off")
+    figure.savefig("embeddings.png", dpi=120)

@@ -1,4 +1,8 @@
-"""Pictures: fit on clothes, ask about clothes and digits, look at the reasons, write a report.
+"""
+Pictures: clothes, and digits among them
+========================================
+
+Fit on clothes, ask about clothes and digits, look at the reasons, write a report.
 
 The data come with the package. Takes about three minutes on a CPU; DISSENSUS_QUICK=1 makes it a rehearsal of
 seconds, whose answers are poor.
@@ -6,6 +10,7 @@ seconds, whose answers are poor.
 
 import os
 
+import matplotlib.pyplot as plt
 import numpy as np
 
 from dissensus import BayesianVAE, load_sample
@@ -46,3 +51,15 @@ mixed = np.concatenate([clothes, numbers[: ASKED // 10]])
 assessment = assess(gate, mixed, source="clothes with some digits among them")
 write_gate_report(REPORT, assessment)
 print(f"{'passed' if assessment.passed() else 'not passed'}; see {REPORT}")
+
+# 6. Above what was asked, below where the draws disagree about it.
+shown = gate.explain(np.concatenate([clothes[:4], numbers[:4]]))
+figure, axes = plt.subplots(2, len(shown), figsize=(11, 3.4), layout="constrained")
+most = max(each.disagreement.max() for each in shown)
+for (above, below), each in zip(axes.T, shown, strict=True):
+    above.imshow(each.input, cmap="gray")
+    above.set_title(f"p = {each.decision.p_value:.3f}", color="red" if each.decision.flagged else "black")
+    below.imshow(each.disagreement, cmap="magma", vmin=0, vmax=most)
+for each in axes.flat:
+    each.axis("off")
+figure.savefig("images.png", dpi=120)

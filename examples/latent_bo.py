@@ -1,15 +1,19 @@
-"""Search among expressions by Bayesian optimisation in a latent space, without leaving what it knows.
+"""
+Search in a latent space
+========================
+
+Bayesian optimisation among expressions, without leaving what the model knows.
 
 Which expression is most like sin(x)·x + 2? A model of random expressions is fitted, a Gaussian process
 learns how far each is from the target, and BoTorch proposes points z. Three ways keep it to where draws of
 the model agree about what z decodes to: a penalty, a filter of what is proposed, and a constraint.
 
-    pip install 'dissensus[latent]'
-    python examples/latent_bo.py
+Takes BoTorch: ``pip install 'dissensus[latent]'``.
 """
 
 import warnings
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from botorch import fit_gpytorch_mll
@@ -118,6 +122,15 @@ def main():
     )
     print(f"under the constraint: {space.decode(found)[0]}, {space.disagreement(found).item():.2f} nats")
     print(f"best: {min(values):.2f}")
+
+    # Each text by its distance, in the order they were asked, and the best so far.
+    figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
+    axes.plot(values, ".", label="one text")
+    axes.plot(np.minimum.accumulate(values), label="best so far")
+    axes.axvspan(60, len(values), color="grey", alpha=0.15, lw=0, label="proposed by the search")
+    axes.set(xlabel="texts", ylabel="distance from the target")
+    axes.legend()
+    figure.savefig("latent_bo.png", dpi=120)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,8 @@
-"""A generative model of your own, with which all of the package works: also the command line and the service.
+"""
+A generative model of your own
+==============================
+
+All of the package works with it, also the command line and the service.
 
 Probabilistic PCA, x = W z + b + σ ε, whose log-likelihood is exact: no importance sampling is needed. Rows
 near a plane are fitted; then rows off the plane are asked about. Takes a few seconds.
@@ -6,6 +10,7 @@ near a plane are fitted; then rows off the plane are asked about. Takes a few se
 
 import math
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 
@@ -51,10 +56,22 @@ class ProbabilisticPCA(GenerativeModel):
 # 2. Rows near a plane and rows that left it; a detector with that model, saved and loaded.
 if __name__ == "__main__":
     rng = np.random.default_rng(0)
-    near = rng.normal(size=(1200, 2)) @ rng.normal(size=(2, 5)) + 0.1 * rng.normal(size=(1200, 5))
+    codes, plane = rng.normal(size=(1200, 2)), rng.normal(size=(2, 5))
+    near = codes @ plane + 0.1 * rng.normal(size=(1200, 5))
     far = near[800:] + 0.5 * rng.normal(size=(400, 5))
     Detector(model=ProbabilisticPCA(shape=(5,)), chains=4).fit(near[:800]).save("gate")
     gate = Detector.load("gate", model=ProbabilisticPCA)
-    near, far = gate.decide(near[800:]), gate.decide(far)
+    asked = {"near the plane": near[800:], "off it": far}
+    near, far = (gate.decide(rows) for rows in asked.values())
     shares = f"{near.flagged.mean():.0%} flagged near the plane, {far.flagged.mean():.0%} off it"
     print(f"{shares}; AUROC {auroc(near.score, far.score):.3f}")
+
+    # 3. The model was never told the plane; the score grows with the distance from it.
+    figure, axes = plt.subplots(figsize=(8, 3.6), layout="constrained")
+    for (name, rows), found in zip(asked.items(), (near, far), strict=True):
+        beside = rows - rows @ np.linalg.pinv(plane) @ plane
+        axes.scatter(np.linalg.norm(beside, axis=1), found.score, s=6, label=name)
+    axes.axhline(gate.threshold_, color="black", lw=1, label="flagged above")
+    axes.set(xlabel="distance from the plane", ylabel="score")
+    axes.legend()
+    figure.savefig("own_model.png", dpi=120)

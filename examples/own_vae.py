@@ -1,10 +1,15 @@
-"""Networks of your own: any encoder and decoder in PyTorch, as the detector's or stage by stage.
+"""
+Networks of your own in a VAE
+=============================
+
+Any encoder and decoder in PyTorch, as the detector's or stage by stage.
 
 Rows are points near a circle. Takes a few seconds.
 """
 
 import os
 
+import matplotlib.pyplot as plt
 import numpy as np
 import torch
 from torch import nn
@@ -81,3 +86,14 @@ matrix = log_likelihoods(vae, draws, torch.tensor(list(questions.values())), sam
 print(f"\n{matrix.values.shape[0]} draws, {matrix.values.shape[1]} inputs; higher = more unusual")
 for name in ("mixture-ll", "kl", "ess"):
     print(f"{name:<12}", *(f"{score:9.2f}" for score in score(name)(Measured(matrix.values))))
+
+# 3. What the detector thinks of every place of the plane.
+side = np.linspace(-2, 2, 20 if QUICK else 60)
+places = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
+figure, axes = plt.subplots(figsize=(5.2, 4.2), layout="constrained")
+shades = axes.pcolormesh(side, side, gate.p_values(places).reshape(len(side), -1), cmap="cividis", vmin=0)
+axes.scatter(*rows[:300].T, s=3, color="white", label="training rows")
+axes.set_aspect("equal")
+axes.legend(loc="upper right")
+figure.colorbar(shades, label="p-value")
+figure.savefig("own_vae.png", dpi=120)

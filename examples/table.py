@@ -1,10 +1,16 @@
-"""A table: fit on measurements of benign tumours alone, then ask about benign and malignant ones.
+"""
+A table: measurements of tumours
+================================
+
+Fit on measurements of benign tumours alone, then ask about benign and malignant ones.
 
 The data come with scikit-learn. Takes about ten seconds.
 """
 
 import os
 
+import matplotlib.pyplot as plt
+import numpy as np
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -41,3 +47,13 @@ for column in why.ranking[:SHOWN]:
         f"  {data.feature_names[column]:<24} is {why.input[column]:9.4g}, of the nearest benign rows "
         f"{low:.4g} to {high:.4g} ({why.disagreement[column]:.1f} nats of disagreement)"
     )
+
+# 5. The scores of both, and where the gate draws its line.
+figure, axes = plt.subplots(figsize=(8, 3.2), layout="constrained")
+places = np.linspace(*np.percentile([*normal.score, *strange.score], [0, 98]), 40)
+axes.hist(normal.score, places, density=True, alpha=0.7, label="benign, unseen")
+axes.hist(strange.score, places, density=True, alpha=0.7, label="malignant")
+axes.axvline(gate.threshold_, color="black", label="flagged from here on")
+axes.set(xlabel="score, higher = further from the training data", ylabel="density")
+axes.legend()
+figure.savefig("table.png", dpi=120)

@@ -17,7 +17,7 @@ __all__ = ["fill_page", "pages"]
 
 def pages(root: Path) -> list[Path]:
     """The README and every page of the documents."""
-    return [root / "README.md", *sorted((root / "docs").glob("*.md"))]
+    return [root / "README.md", *sorted((root / "docs").rglob("*.md"))]
 
 
 def fill_page(path: Path, results: Path, *, write: bool) -> list[str]:

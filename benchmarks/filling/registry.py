@@ -26,6 +26,7 @@ SOURCES: tuple[str, ...] = (
     "guarantees",
     "service",
     "checks",
+    "standing",
 )
 """Benchmarks with a ``numbers.py`` that holds NUMBERS and TABLES; full names begin with the benchmark's."""
 

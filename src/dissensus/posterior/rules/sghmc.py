@@ -61,8 +61,8 @@ class SGHMC(Rule):
     """δ, which also bounds V from below: a weight that never had a gradient must not get an infinite step."""
 
     bound: float = 100.0
-    """Largest |m·G| that is believed. It is about 1 in a settled chain; without a bound one freak batch after
-    the scales were frozen can throw a chain out for good."""
+    """Largest ``|m·G|`` that is believed. It is about 1 in a settled chain; without a bound one freak batch
+    after the scales were frozen can throw a chain out for good."""
 
     def __post_init__(self) -> None:
         if not self.step_size > 0:

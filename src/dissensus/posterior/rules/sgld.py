@@ -50,7 +50,7 @@ class SGLD(Rule):
     noise_correction: float = 1.0
     floor: float = 1e-8
     bound: float = 100.0
-    """Largest |m·G| that is believed, as in SGHMC."""
+    """Largest ``|m·G|`` that is believed, as in SGHMC."""
 
     def __post_init__(self) -> None:
         if not self.step_size > 0:
