@@ -3,9 +3,9 @@
 A Gaussian process of the distance, log expected improvement, and 50 proposals a round: the local maxima that
 a search from as many starts ends in. With the gate, starts and proposals keep to where the draws disagree no
 more than at 995 of 1,000 held-out codes, and the acquisition function is penalised beyond. That limit was
-chosen on points of a trial fit (seed 100), when a search with a limit of nine in ten had refused too much: the
-loosest at which 99 in 100 of what it keeps decode to expressions, near codes, further away, and at points of
-the prior.
+chosen on points of a trial fit (seed 100), when a search with a limit of nine in ten had refused too much:
+the loosest at which 99 in 100 of what it keeps decode to expressions, near codes, further away, and at
+points of the prior.
 """
 
 from __future__ import annotations
