@@ -42,7 +42,6 @@ def language_pieces(
             key: getattr(language, key) for key in ("by", "training", "latent_size", "hidden", "epochs")
         },
         "sizes": asdict(sizes),
-        "search": asdict(own_search) if language.distance else None,
         "left_out": LEFT_OUT if language.distance else None,
     }
 
@@ -66,9 +65,9 @@ def language_pieces(
 
         return measure
 
-    def searched(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
+    def searched(seed: int) -> Callable[[Callable[[str], None]], Found]:
         def measure(say: Callable[[str], None]) -> Found:
-            own = gate(shared, seed)
+            own = gate(True, seed)
             return Found(
                 [
                     search(own, language, texts(), own_search, gated=gated, seed=seed, say=say)
@@ -82,8 +81,9 @@ def language_pieces(
     for (posterior, shared), seed in product(POSTERIORS.items(), seeds):
         own = settings | {"shared": shared}
         pieces.append(Piece(name, posterior, own, validity(shared, seed), seed))
-        if language.distance is not None:
-            pieces.append(Piece(f"{name}-search", posterior, own, searched(shared, seed), seed))
+        if language.distance is not None and shared:  # a search wants the space in which draws disagree most
+            searching = own | {"search": asdict(own_search)}
+            pieces.append(Piece(f"{name}-search", posterior, searching, searched(seed), seed))
     return pieces
 
 
