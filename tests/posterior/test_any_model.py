@@ -187,19 +187,19 @@ def test_a_chain_that_starts_again_beside_others_is_the_one_that_runs_alone(
     pictures, picture_vae, threads, monkeypatch
 ):
     """The catch-up runs a single chain, with its batches divided between the cores."""
-    from dissensus.posterior import run
+    from dissensus.posterior import watching
 
     threads(2)
     monkeypatch.setattr(step_work, "LEAST_WORK", 0)
     settings = SamplingSettings.variant_1(SGHMC(0.02), epochs=4, burn_in=2, chains=2, batch_size=25)
     slow = sample_posterior(picture_vae, pictures, settings.slower(1), seed=5)
-    honest = run.what_diverged
+    honest = watching.what_diverged
 
     def what_diverged(chain, epoch, steps, start):
         away = chain.index == 1 and epoch == 3 and chain.settings.rule.step_size > 0.01
         return "ran away" if away else honest(chain, epoch, steps, start)
 
-    monkeypatch.setattr(run, "what_diverged", what_diverged)
+    monkeypatch.setattr(watching, "what_diverged", what_diverged)
     mixed = sample_posterior(picture_vae, pictures, settings, seed=5)
     assert [restart.chain for restart in mixed.diagnostics.restarts] == [1]
     own = [draws.select(np.flatnonzero(draws.chain == 1)) for draws in (mixed, slow)]

@@ -23,12 +23,13 @@ from dissensus.posterior.blocks import BlockData
 from dissensus.posterior.chain import Chain
 from dissensus.posterior.checkpoint import Checkpoint, fingerprint
 from dissensus.posterior.diagnostics import Diagnostics, EpochReport, Restart, sampler_health
-from dissensus.posterior.divergence import divergence_error, what_diverged
+from dissensus.posterior.divergence import divergence_error
 from dissensus.posterior.draws import PartDraws, WeightDraws
 from dissensus.posterior.engines import engine_for
 from dissensus.posterior.rules import Drawn, Ending
 from dissensus.posterior.settings import SamplingSettings
 from dissensus.posterior.step_work import watching_threads
+from dissensus.posterior.watching import HeldOut, watch, watch_all
 from dissensus.seeding import torch_stream
 from dissensus.torch_threads import torch_threads, usable_threads
 
@@ -74,9 +75,13 @@ class PosteriorRun:
         with torch_threads(self.threads):
             self.chains = [self._new_chain(index) for index in settings.chain_numbers]
             self.start = {chain.index: chain.noiseless_objective() for chain in self.chains}
-        self.held_out = None if held_out is None else model.read(held_out[:HELD_OUT_ROWS]).to(data.device)
-        noise = torch_stream(seed, "held-out noise")
-        self.noise = torch.randn(HELD_OUT_SAMPLES, model.noise_size, generator=noise).to(data.device)
+        self.held_out: HeldOut | None = None
+        if held_out is not None:
+            stream = torch_stream(seed, "held-out noise")
+            self.held_out = HeldOut(
+                model.read(held_out[:HELD_OUT_ROWS]).to(data.device),
+                torch.randn(HELD_OUT_SAMPLES, model.noise_size, generator=stream).to(data.device),
+            )
         self.kept: dict[tuple[int, int], Weights] = {}
         self.reports: dict[tuple[int, int], EpochReport] = {}
         self.watched: dict[tuple[int, int], NDArray[np.float64]] = {}
@@ -87,7 +92,7 @@ class PosteriorRun:
             described = {"settings": settings.describe(), "seed": seed, "model": _described(model)}
             # Of a user's own networks only the weights they start from can be described.
             start = [part.weights for chain in self.chains for part in chain.parts.values()]
-            watched = [] if self.held_out is None else [self.held_out]
+            watched = [] if self.held_out is None else [self.held_out.inputs]
             if isinstance(data, BlockData):
                 described["data"] = {"digest": data.digest, "block": data.block, "window": data.window}
                 data = data.first(1)
@@ -109,13 +114,13 @@ class PosteriorRun:
         ``trace`` (C, steps) are the steps' mean objectives, ``seconds`` what a chain took. A chain that ran
         away is replaced by one that starts again with smaller steps and has caught up when this returns.
         """
-        wrong = [self._what_diverged(chain, epoch, trace[c]) for c, chain in enumerate(self.chains)]
+        found = watch_all(self.chains, epoch, trace, self.start, self.held_out, threads=self.threads)
         for c, chain in enumerate(self.chains):
-            if wrong[c] is None:
-                self._record(chain, epoch, trace[c], seconds)
-        for c, reason in enumerate(wrong):
-            if reason is not None:
-                self._start_again(self.chains[c].index, epoch, reason)
+            if found[c].wrong is None:
+                self._record(chain, epoch, trace[c], seconds, found[c].log_likelihood)
+        for c, seen in enumerate(found):
+            if seen.wrong is not None:
+                self._start_again(self.chains[c].index, epoch, seen.wrong)
         if self.settings.keeps(epoch):
             self._compare_chains(epoch)
         self.finished = epoch
@@ -150,14 +155,11 @@ class PosteriorRun:
         times = sum(restart.chain == index for restart in self.restarts)
         return Chain(self._model, self.settings.slower(times), self._data, index, self.seed)
 
-    def _what_diverged(self, chain: Chain, epoch: int, steps: Tensor) -> str | None:
-        return what_diverged(chain, epoch, steps, self.start[chain.index])
-
-    def _record(self, chain: Chain, epoch: int, steps: Tensor, seconds: float) -> None:
+    def _record(
+        self, chain: Chain, epoch: int, steps: Tensor, seconds: float, watched: Tensor | None
+    ) -> None:
         """Keeps what is to be known of an epoch that one chain has run well."""
-        c, watched = chain.index, None
-        if self.held_out is not None and len(self.held_out):
-            watched = chain.held_out_log_likelihood(self.held_out, self.noise).cpu()
+        c = chain.index
         self.reports[c, epoch] = EpochReport(
             c,
             epoch,
@@ -211,10 +213,10 @@ class PosteriorRun:
             started = time.perf_counter()
             steps = engine.run_epoch(earlier)[0].cpu()
             seconds = time.perf_counter() - started
-            wrong = self._what_diverged(chain, earlier, steps)
-            if wrong is not None:
-                return wrong
-            self._record(chain, earlier, steps, seconds)
+            seen = watch(chain, earlier, steps, self.start[chain.index], self.held_out)
+            if seen.wrong is not None:
+                return seen.wrong
+            self._record(chain, earlier, steps, seconds, seen.log_likelihood)
         return None
 
     def _compare_chains(self, epoch: int) -> None:
@@ -247,7 +249,7 @@ class PosteriorRun:
         try:
             for draw in draws:
                 chain.load(draw)
-                means.append(float(chain.held_out_log_likelihood(self.held_out, self.noise).mean()))
+                means.append(float(chain.held_out_log_likelihood(*self.held_out).mean()))
         finally:
             chain.load(own)
         return statistics.fmean(means)
