@@ -9,8 +9,8 @@ time in float64 with sums in a fixed order. A query whose k-th distance is not b
 left out is measured against all points that it could be nearer to. What is found is therefore the nearest
 points themselves, whatever the product rounds: the same bits alone, in any batch and in any order.
 
-To sort all bounds would take far longer than the product. Points are in groups, and the c lowest bounds lie in
-the c groups whose own lowest are lowest: of these groups alone bounds are compared one by one.
+To look for the lowest bounds among all would take far longer than the product. Points are in groups, and
+the c lowest bounds lie in the c groups whose own lowest are lowest: of these alone bounds are compared.
 """
 
 from __future__ import annotations
