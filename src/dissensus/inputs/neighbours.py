@@ -30,6 +30,7 @@ __all__ = ["Neighbours", "summed"]
 SPARE = 6  # points more than are asked for that are measured at once
 USUAL = 16  # points that are measured at once, for which the groups' size is best
 INF = np.float32(np.inf)
+NOWHERE = 1e38  # the bound of a point that only fills up a group: infinity times nothing is no number
 CHUNK = 1 << 20  # numbers of the matrix of bounds that are in memory at a time, in each thread
 MOST_ALONE = 8  # chunks that no second thread is started for
 
@@ -54,7 +55,7 @@ class Neighbours:
         product = np.concatenate([-2.0 * self._columns, bounds[None]]).astype(np.float32)
         self._group = max(1, math.isqrt(len(points) // USUAL))
         filling = np.zeros((len(product), -len(points) % self._group), np.float32)
-        filling[-1] = INF
+        filling[-1] = NOWHERE
         self._product = np.concatenate([product, filling], axis=1)
 
     def __len__(self) -> int:
