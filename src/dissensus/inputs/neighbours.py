@@ -8,20 +8,31 @@ with δ above what the product can be rounded by. Points with the lowest bounds 
 time in float64 with sums in a fixed order. A query whose k-th distance is not below the bound of every point
 left out is measured against all points that it could be nearer to. What is found is therefore the nearest
 points themselves, whatever the product rounds: the same bits alone, in any batch and in any order.
+
+To look for the lowest bounds among all would take far longer than the product. Points are in groups, and
+the c lowest bounds lie in the c groups whose own lowest are lowest: of these alone bounds are compared.
 """
 
 from __future__ import annotations
+
+import math
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.one_thread import one_thread
+from dissensus.side_by_side import side_by_side
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["Neighbours", "summed"]
 
 SPARE = 6  # points more than are asked for that are measured at once
+USUAL = 16  # points that are measured at once, for which the groups' size is best
 INF = np.float32(np.inf)
-CHUNK = 1 << 22  # numbers of the matrix of bounds that are in memory at a time
+NOWHERE = 1e38  # the bound of a point that only fills up a group: infinity times nothing is no number
+CHUNK = 1 << 20  # numbers of the matrix of bounds that are in memory at a time, in each thread
+MOST_ALONE = 8  # chunks that no second thread is started for
 
 
 class Neighbours:
@@ -41,7 +52,11 @@ class Neighbours:
         self._delta = 2.0 * (points.shape[1] + 8) * float(np.finfo(np.float32).eps)
         squares = summed(np.square(self._columns))
         bounds = (1.0 - self._delta) * (squares + self._lengths)
-        self._product = np.concatenate([-2.0 * self._columns, bounds[None]]).astype(np.float32)
+        product = np.concatenate([-2.0 * self._columns, bounds[None]]).astype(np.float32)
+        self._group = max(1, math.isqrt(len(points) // USUAL))
+        filling = np.zeros((len(product), -len(points) % self._group), np.float32)
+        filling[-1] = NOWHERE
+        self._product = np.concatenate([product, filling], axis=1)
 
     def __len__(self) -> int:
         return len(self._lengths)
@@ -62,10 +77,18 @@ class Neighbours:
         own = np.zeros(N) if lengths is None else np.asarray(lengths, dtype=np.float64)
         distances, places = np.empty((N, count)), np.empty((N, count), np.int64)
         size = max(1, CHUNK // len(self))
-        for start in range(0, N, size):
-            part = slice(start, start + size)
-            skip = None if without is None else without[part]
-            distances[part], places[part] = self._chunk(queries[part], own[part], count, skip)
+
+        def found(starts: range) -> Iterator[None]:
+            for start in starts:
+                part = slice(start, start + size)
+                skip = None if without is None else without[part]
+                distances[part], places[part] = self._chunk(queries[part], own[part], count, skip)
+                yield
+
+        starts = range(0, N, size)
+        threads = usable_threads() if len(starts) > MOST_ALONE else 1
+        for _ in side_by_side([found(starts[thread::threads]) for thread in range(threads)], threads=1):
+            pass
         return distances, places
 
     def _chunk(
@@ -82,7 +105,7 @@ class Neighbours:
             bounds[np.arange(len(queries)), without] = np.inf
         columns = np.ascontiguousarray(queries.T, dtype=np.float64)
         chosen = min(len(self), count + SPARE)
-        places = np.sort(np.argpartition(bounds, chosen - 1, axis=1)[:, :chosen], axis=1)
+        places = np.sort(self._lowest(bounds, chosen), axis=1)
         largest = np.take_along_axis(bounds, places, axis=1).max(axis=1)
         distances = self._measured(columns[:, :, None], own[:, None], places)
         if without is not None:
@@ -100,6 +123,19 @@ class Neighbours:
             measured = self._measured(columns[:, row, None], own[row], near)
             distances[row], places[row] = _nearest(measured, near, count)
         return distances, places
+
+    def _lowest(self, bounds: NDArray[np.float32], count: int) -> NDArray[np.int64]:
+        """The points (n, count) with the lowest bounds, in any order."""
+        n, groups = len(bounds), bounds.shape[1] // self._group
+        if count == len(self):
+            return np.broadcast_to(np.arange(count), (n, count))
+        if groups <= count:
+            return np.argpartition(bounds, count - 1, axis=1)[:, :count]
+        least = bounds.reshape(n, self._group, groups).min(axis=1)
+        near = np.argpartition(least, count - 1, axis=1)[:, None, :count]
+        places = (near + groups * np.arange(self._group)[:, None]).reshape(n, -1)
+        lowest = np.argpartition(np.take_along_axis(bounds, places, axis=1), count - 1, axis=1)
+        return np.take_along_axis(places, lowest[:, :count], axis=1)
 
     def _measured(
         self, columns: NDArray[np.float64], own: NDArray[np.float64], places: NDArray[np.int64]

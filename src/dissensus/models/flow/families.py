@@ -42,7 +42,7 @@ class MAF(Flow):
     """Masked autoregressive flow (Papamakarios et al., 2017): each column is shifted and scaled."""
 
     sizes = (1, 1)
-    draws_at_once = 10
+    draws_at_once = 4  # as many as are recommended: a group of more would be filled up
 
     def moved(self, x: Tensor, *parameters: Tensor) -> tuple[Tensor, Tensor]:
         """x·exp(a) + b, with slopes between 1/20 and 20."""
@@ -64,7 +64,7 @@ class NSF(Flow):
     """Neural spline flow (Durkan et al., 2019): splines within five deviations, the identity outside."""
 
     sizes = (BINS, BINS, BINS - 1)
-    draws_at_once = 5
+    draws_at_once = 4
 
     def tile(self, device: torch.device, samples: int) -> int:  # noqa: ARG002
         """Few rows, as a single one pays for a whole tile."""
