@@ -24,8 +24,8 @@ class Answer:
 
 @pytest.fixture(autouse=True)
 def without_figures(monkeypatch):
-    """Pages without their figures, which take half a second; tests/report and tests/everyday look at these."""
-    monkeypatch.setattr("dissensus.report.gate_figures.svg", lambda draw, *, alt, **_: f"<svg>{alt}</svg>")
+    """Pages lack their figures, which take half a second; tests/report and tests/everyday look at these."""
+    monkeypatch.setattr("dissensus.report.gate_figures.svg", lambda *_, alt, **__: f"<svg>{alt}</svg>")
 
 
 @pytest.fixture(scope="session")
