@@ -22,6 +22,12 @@ class Answer:
         return json.loads(self.out)
 
 
+@pytest.fixture(autouse=True)
+def without_figures(monkeypatch):
+    """Pages lack their figures, which take half a second; tests/report and tests/everyday look at these."""
+    monkeypatch.setattr("dissensus.report.gate_figures.svg", lambda *_, alt, **__: f"<svg>{alt}</svg>")
+
+
 @pytest.fixture(scope="session")
 def dissensus():
     """Runs a command line and gives its exit code, stdout and stderr."""

@@ -138,11 +138,15 @@ def test_in_any_order_and_on_any_number_of_threads(name, use_threads):
     ],
 )
 def test_in_batches_of_every_size(name, draws, samples, use_threads):
-    """From 1 to 300; of inputs that go one a call, for which a batch means nothing, up to a few."""
+    """Every size up to two tiles and one more, then every seventh up to 300.
+
+    Of inputs that go one a call, for which a batch means nothing, sizes are up to a few.
+    """
     told = Told(name, draws, samples)
     whole = told(told.all)
-    random = np.random.default_rng(0)
-    for size in told.all + 1:
+    random, cpu = np.random.default_rng(0), torch.device("cpu")
+    tiles = 2 * max(told.model.tile(cpu, samples), told.model.observed_tile(cpu))
+    for size in filter(lambda size: size <= tiles + 1 or size % 7 == 6, told.all + 1):  # 300 is one of these
         use_threads(1 + int(size) % 4)
         start = int(random.integers(len(told.all) - size + 1))
         places = np.arange(start, start + size)

@@ -86,9 +86,10 @@ def test_the_command_leaves_a_report_and_a_gate_that_works(small, tmp_path):
     assert BayesianVAE.load(tmp_path / "report" / "gate").seed_ == 1
 
 
-def test_the_command_prints_a_table_and_its_meaning(small, tmp_path):
+def test_the_command_prints_a_table_and_its_meaning(shown, tmp_path, monkeypatch):
     from dissensus.cli import app
 
+    monkeypatch.setattr("dissensus.demo.run_demo", lambda *_, **__: shown)
     answer = CliRunner().invoke(app, ["demo", "-o", str(tmp_path)], env={"COLUMNS": "120"})
     assert answer.exit_code == 0, answer.output
     for word in (

@@ -74,7 +74,8 @@ def test_the_service_keeps_its_word(description, operation, mode):
     strategy = description[path][method].as_strategy(generation_mode=mode)
 
     @settings(
-        max_examples=10,
+        # A path that names a version is answered by what answers the one that names none.
+        max_examples=4 if "{version}" in path else 10,
         deadline=None,
         derandomize=True,
         database=None,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import pairwise
 
 import torch
 from torch import Tensor, nn
@@ -27,15 +28,7 @@ class Conditioner(nn.Module):
         """``place`` (D,) are the columns' places, of which ``last`` is the highest."""
         super().__init__()
         self.columns, self.parameters_each, self.clip = len(place), parameters, clip
-        before = place + 1  # to the first layer a column at place p is like a unit of degree p + 1
-        last, layers = max(1, last), []
-        for width in hidden:
-            # Degrees from the last place down to 1, evenly, so that few units see all columns too.
-            degree = last - torch.arange(width) * last // width
-            layers.append(_Masked(degree[:, None] >= before))
-            before = degree
-        layers.append(_Masked((place[:, None] >= before).repeat_interleave(parameters, 0)))
-        self.layers = nn.ModuleList(layers)
+        self.layers = nn.ModuleList(map(_Masked, _masks(place, max(1, last), parameters, hidden)))
 
     def initialise_(self, generator: torch.Generator) -> None:
         """Draws weights by He's rule for what each unit sees; what is told at first is small."""
@@ -51,6 +44,21 @@ class Conditioner(nn.Module):
             x = layer(x).relu()
         told: Tensor = last(x)
         return told.view(x.shape[0], self.columns, self.parameters_each)
+
+
+def _masks(place: Tensor, last: int, parameters: int, hidden: Sequence[int]) -> list[Tensor]:
+    """Which units of a layer see which before them (out, in), layer by layer."""
+    if place.is_meta:  # nothing but sizes are asked for, and torch takes long to work out more there
+        sizes = (len(place), *hidden, len(place) * parameters)
+        return [torch.empty(out, into, dtype=torch.bool, device="meta") for into, out in pairwise(sizes)]
+    before = place + 1  # to the first layer a column at place p is like a unit of degree p + 1
+    masks = []
+    for width in hidden:
+        # Degrees from the last place down to 1, evenly, so that few units see all columns too.
+        degree = last - torch.arange(width) * last // width
+        masks.append(degree[:, None] >= before)
+        before = degree
+    return [*masks, (place[:, None] >= before).repeat_interleave(parameters, 0)]
 
 
 class _Masked(nn.Module):
