@@ -219,6 +219,6 @@ def _pictures(root: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
 
 def in_foreign_formats(root: Path, foreign: Sequence[Path]) -> str:
     """The beginning of a sentence about pictures that cannot be read."""
-    first = min(name_below(path, root) for path in foreign)
+    first = min(name_below(root, path) for path in foreign)
     are = "1 picture in a format" if len(foreign) == 1 else f"{len(foreign)} pictures in formats"
     return f"{root} holds {are} that cannot be read ({first})"
