@@ -169,6 +169,18 @@ def test_pictures_in_linked_folders_are_scored(dissensus, picture_gate, pictures
     assert len(rows_of(answer.out)) == 4
 
 
+def test_pictures_of_a_telephone_are_not_left_out_in_silence(dissensus, picture_gate, pictures):
+    (pictures / "own" / "IMG_1.HEIC").write_bytes(b"?")
+    said = f"{pictures} holds 1 picture in a format that cannot be read (own/IMG_1.HEIC)"
+    answer = dissensus("score", picture_gate, pictures)
+    assert (answer.code, len(rows_of(answer.out))) == (0, 4)
+    assert f"{said}: left out; save as JPEG or PNG" in answer.err.splitlines()
+    for other in pictures.rglob("*.png"):
+        other.unlink()
+    with pytest.raises(DataError, match="and no others: save them as JPEG or PNG"):
+        ImageFolder(pictures / "own")
+
+
 def test_a_link_that_leads_nowhere_is_no_folder(pictures):
     (pictures / "linked").unlink()
     (pictures / "linked").symlink_to("nowhere")

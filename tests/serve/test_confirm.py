@@ -165,7 +165,7 @@ def test_a_folder_that_may_not_be_written_to_is_refused(serving, own_folder, row
         answer = found.client.post("/confirm?gate=rows&normal=false", json=rows)
         assert answer.status_code == 409
         words = f"the service cannot write to its place ({os.strerror(code)})"
-        assert answer.json()["error"] == f"gate rows stays as it was: {words}"
+        assert answer.json()["error"] == f"gate rows was not changed: {words}"
         assert facts(found)["version"] == version
         assert known(found, rows) == [None] * 6
 

@@ -218,15 +218,16 @@ def fit(
     kept = checkpoint or real.with_name(f".{real.name}.partial")
     with claim_output(output):
         with claimed_checkpoint(kept):
-            inputs = _open(
-                data,
-                size,
-                id_column,
-                drop or [],
-                skip=skip_unreadable,
-                quiet=quiet,
-                mapped=memory is not None,
-            )
+            with warnings_as_messages(data):
+                inputs = _open(
+                    data,
+                    size,
+                    id_column,
+                    drop or [],
+                    skip=skip_unreadable,
+                    quiet=quiet,
+                    mapped=memory is not None,
+                )
             rows = gate.embed is not None or not are_pictures(inputs)
             # Outliers among pictures are told by a first fit, those among rows without one.
             twice = bool(contamination) and not rows

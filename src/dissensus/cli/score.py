@@ -150,7 +150,8 @@ def score(
             detector.effort = effort.value
         noted = detector.preprocessor_.feature_names is not None or detector.confirmed_ is not None
         wish = Wish(fdr, drift, skip_unreadable, notes=noted)
-        with speaking_of(data), StageProgress({"scoring": 1.0}, quiet=quiet) as progress:
+        bar = StageProgress({"scoring": 1.0}, quiet=quiet)
+        with speaking_of(data), warnings_as_messages(data), bar as progress:
             stream = _open(detector, data, size, id_column, absent_as_missing, quiet=quiet)
             work: dict[str, Any] = {"gate": _gate_digest(gate), "data": _state(data), "size": size}
             work |= {"id": id_column, "absent": absent_as_missing, "effort": detector.effort}

@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.image_file import image_suffixes, is_stored_grey, read_image
 
-__all__ = ["ImageFolder", "is_pattern", "name_below"]
+__all__ = ["ImageFolder", "in_foreign_formats", "is_pattern", "name_below"]
+
+FOREIGN = frozenset(
+    {".heic", ".heif", ".jxl", ".dng", ".raw", ".cr2", ".cr3", ".nef", ".arw", ".psd", ".svg"}
+)
+"""What telephones, cameras and drawing programs save, and Pillow by itself does not read."""
 
 
 class ImageFolder:
@@ -22,7 +27,8 @@ class ImageFolder:
 
     ``root`` may be a pattern such as ``"photos/*.png"`` or ``"photos/**/front.jpg"`` instead.
 
-    Files whose suffix Pillow does not know, hidden files and hidden folders are left out. Linked folders are
+    Files whose suffix Pillow does not know, hidden files and hidden folders are left out; those that are
+    pictures all the same, as of telephones, are in ``foreign``. Linked folders are
     followed; one that was visited already, as by a link to a folder above, is not visited again. Without
     ``size`` (H, W) every picture must have the size of the first; without ``channels`` (1 or 3) all are grey
     if all are stored so, and RGB otherwise. ``on_error="skip"`` leaves out pictures that cannot be read and
@@ -43,7 +49,7 @@ class ImageFolder:
         self.size = size
         self.channels = channels
         self.on_error = on_error
-        self.paths: tuple[Path, ...] = tuple(_matches(root) if is_pattern(root) else _pictures(self.root))
+        self.paths, self.foreign = (_matches(root), ()) if is_pattern(root) else _pictures(self.root)
         self._unreadable: dict[Path, str] = {}
         self._first: tuple[Path, tuple[int, ...]] | None = None
 
@@ -166,16 +172,17 @@ def _fixed_part(pattern: str | Path) -> Path:
     return Path(*parts[:fixed])
 
 
-def _matches(pattern: str | Path) -> list[Path]:
+def _matches(pattern: str | Path) -> tuple[Path, ...]:
     suffixes = image_suffixes()
     found = [Path(name) for name in glob.glob(str(pattern), recursive=True)]  # noqa: PTH207 Path's needs a root
     pictures = [path for path in found if path.suffix.lower() in suffixes and path.is_file()]
     if not pictures:
         raise DataError(f"{pattern} matches no images; formats are told by suffix, such as .png or .jpg.")
-    return sorted(pictures, key=lambda path: path.as_posix())
+    return tuple(sorted(pictures, key=lambda path: path.as_posix()))
 
 
-def _pictures(root: Path) -> list[Path]:
+def _pictures(root: Path) -> tuple[tuple[Path, ...], tuple[Path, ...]]:
+    """The pictures below a folder, and those in formats that are not read here."""
     if not root.is_dir():
         raise DataError(f"{root} is not a folder; name one that holds images.")
 
@@ -185,7 +192,7 @@ def _pictures(root: Path) -> list[Path]:
         ) from error
 
     suffixes = image_suffixes()
-    found, links = [], [root]
+    found, foreign, links = [], [], [root]
     visited: set[tuple[int, int]] = set()
     # Folders before links to them: a picture is called by where it lies, if that is below the root.
     while links:
@@ -200,11 +207,18 @@ def _pictures(root: Path) -> list[Path]:
             linked = [name for name in shown if Path(folder, name).is_symlink()]
             links += [Path(folder, name) for name in linked]
             subfolders[:] = [name for name in shown if name not in linked]
-            found += [
-                Path(folder, name)
-                for name in files
-                if not name.startswith(".") and Path(name).suffix.lower() in suffixes
-            ]
+            seen = [Path(folder, name) for name in files if not name.startswith(".")]
+            found += [path for path in seen if path.suffix.lower() in suffixes]
+            foreign += [path for path in seen if path.suffix.lower() in FOREIGN - suffixes.keys()]
+    if not found and foreign:
+        raise DataError(in_foreign_formats(root, foreign) + " and no others: save them as JPEG or PNG")
     if not found:
         raise DataError(f"{root} holds no images; formats are told by suffix, such as .png or .jpg.")
-    return sorted(found, key=lambda path: path.relative_to(root).as_posix())
+    return tuple(sorted(found, key=lambda path: path.relative_to(root).as_posix())), tuple(foreign)
+
+
+def in_foreign_formats(root: Path, foreign: Sequence[Path]) -> str:
+    """The beginning of a sentence about pictures that cannot be read."""
+    first = min(name_below(root, path) for path in foreign)
+    are = "1 picture in a format" if len(foreign) == 1 else f"{len(foreign)} pictures in formats"
+    return f"{root} holds {are} that cannot be read ({first})"

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dissensus.errors import DataError
+from dissensus.errors import DataError, InputWarning
 from dissensus.inputs.arrays import read_array
 from dissensus.inputs.cifar10 import read_cifar10
 from dissensus.inputs.dataset import Dataset
 from dissensus.inputs.download import Progress
-from dissensus.inputs.folders import ImageFolder, is_pattern
+from dissensus.inputs.folders import ImageFolder, in_foreign_formats, is_pattern
 from dissensus.inputs.idx import read_idx
 from dissensus.inputs.image_file import image_suffixes, read_image
 from dissensus.inputs.named import DATASET_NAMES, load_dataset
@@ -52,7 +53,11 @@ def open_inputs(
     # Unlike Path's own, this is False for "" and for names no file could have.
     path = Path(source) if isinstance(source, str | Path) and os.path.exists(source) else None  # noqa: PTH110
     if (path is not None and path.is_dir()) or (isinstance(source, str | Path) and is_pattern(source)):
-        return ImageFolder(source, size=size, channels=channels, on_error=on_error)
+        folder = ImageFolder(source, size=size, channels=channels, on_error=on_error)
+        if folder.foreign:
+            said = in_foreign_formats(folder.root, folder.foreign)
+            warnings.warn(f"{said}: left out; save as JPEG or PNG", InputWarning, stacklevel=2)
+        return folder
     if path is not None and path.suffix.lower() in image_suffixes():
         return read_image(path, size=size, channels=channels)[None]
     if isinstance(source, ImageFolder | TableFile):

@@ -96,7 +96,7 @@ class SamplingSettings:
             if self.fitted_draws is not None:
                 raise SettingsError(
                     f"fitted_draws={self.fitted_draws!r} is for posteriors that are fitted, and "
-                    f"{type(self.rule).__name__} is none"
+                    f"{type(self.rule).__name__} is sampled: leave it out"
                 )
         elif not isinstance(self.fitted_draws, int) or self.fitted_draws < 1:
             raise SettingsError(

@@ -71,11 +71,11 @@ class Confirming:
             raise Refusal(422, brief(error)) from error
         except OutputError as error:  # whose sentence names places of this machine
             reason = getattr(error.__cause__, "strerror", None) or type(error.__cause__).__name__
-            message = f"gate {name} stays as it was: the service cannot write to its place ({reason})"
+            message = f"gate {name} was not changed: the service cannot write to its place ({reason})"
             raise Refusal(409, message) from error
         except ArtifactError as error:
             reason = self._folder.words_of(error, name)
-            raise Refusal(409, f"gate {name} stays as it was, for it cannot be saved: {reason}") from error
+            raise Refusal(409, f"gate {name} was not changed, for it cannot be saved: {reason}") from error
         await self._gates.load(name)
         if done is None:
             raise Overloaded(f"gate {name} has just been replaced", 1)

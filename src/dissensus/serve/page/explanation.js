@@ -5,6 +5,7 @@ import { number, percent } from "./words.js";
 
 const SHOWN_COLUMNS = 6;
 const NAMED_CARRIERS = 3;
+const NOTHING = "–"; // where no draw says what it expects, as of flows
 
 /** Pictures in a row under a heading. */
 function strip(title, uris, describe) {
@@ -25,25 +26,27 @@ export function explanationParts(answer, name) {
   ].filter((part) => part !== null);
 }
 
-/** The columns of a row that cause most of what is unusual, and what they expected there. */
+/** The columns of a row that cause most of what is unusual, and what the draws expected, where they say. */
 function largestColumns(answer) {
-  const lines = (answer.columns ?? []).slice(0, SHOWN_COLUMNS).map(({ column, value, share, expected }) =>
+  const shown = (answer.columns ?? []).slice(0, SHOWN_COLUMNS);
+  if (!shown.length) return null;
+  const expects = shown.some(({ expected }) => span(expected) !== NOTHING);
+  const lines = shown.map(({ column, value, share, expected }) =>
     element(
       "tr",
       {},
       element("th", { scope: "row" }, typeof column === "number" ? `column ${column + 1}` : column),
       element("td", {}, cell(value)),
-      element("td", {}, span(expected)),
+      ...(expects ? [element("td", {}, span(expected))] : []),
       element("td", { className: "bar-cell" }, bar(share)),
       element("td", {}, percent(share)),
     ),
   );
-  if (!lines.length) return null;
   return element(
     "figure",
     { className: "columns" },
     element("figcaption", {}, "What is unusual: each column’s share"),
-    tableOf(["Column", "Value", "Draws expect", "", "Share"], lines),
+    tableOf(["Column", "Value", ...(expects ? ["Draws expect"] : []), "", "Share"], lines),
   );
 }
 
@@ -52,7 +55,7 @@ const cell = (value) => (typeof value === "string" ? value : number(value));
 
 function span(expected) {
   if (typeof expected === "string") return expected;
-  return expected?.length ? `${number(Math.min(...expected))} to ${number(Math.max(...expected))}` : "–";
+  return expected?.length ? `${number(Math.min(...expected))} to ${number(Math.max(...expected))}` : NOTHING;
 }
 
 function statisticsTable(statistics, surprises) {
