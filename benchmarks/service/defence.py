@@ -7,6 +7,7 @@ import contextlib
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from benchmarks.service.process import ServerProcess, server_process
 __all__ = ["GOALS", "Plan", "goals", "measure_defence", "missed"]
 
 FILES = 1024  # that the service may have open
+MEMORY_PAUSE = 0.02  # seconds
 BEGUN = 4.0  # seconds that an attack gets before honest clients begin: its process is started in them
 # Seconds, seconds, number, number, MiB, seconds: what a record must keep.
 GOALS = {
@@ -52,8 +54,6 @@ class Plan:
     pause: float = 0.25
     """Seconds between a client's answer and its next request."""
     scale: float = 1.0
-    nice: int = 19
-    """Of the attackers' processes: elsewhere they would not share the service's cores."""
 
 
 def measure_defence(
@@ -70,7 +70,6 @@ def measure_defence(
         on_stage("begins")
         with server_process(gate, source=source, files=FILES, log=log) as server:
             questions = score_questions(images, np.zeros(len(images)), size=1, host=server.host)
-            memory: list[float] = []
 
             def asked(seconds: float) -> Seen:
                 return asyncio.run(
@@ -80,12 +79,11 @@ def measure_defence(
                         seconds=seconds,
                         clients=plan.clients,
                         pause=plan.pause,
-                        on_probe=lambda: memory.append(server.peak_memory_of_all()),
                     )
                 )
 
             before = asked(plan.alone)
-            with _attacking(server, names, plan):
+            with _most_memory(server) as memory, _attacking(server, names, plan):
                 time.sleep(BEGUN if names else 0.0)
                 seen = asked(plan.seconds)
             on_stage("is told to stop")
@@ -107,7 +105,7 @@ def measure_defence(
         "p99_seconds": seen.quantile(0.99),
         "times_alone": p50 / alone if p50 and alone else None,
         "liveness_seconds": max(seen.probe_seconds, default=None),
-        "memory_mib": max(memory),
+        "memory_mib": memory.most,
         "log_mib": log_mib,
         "stop_seconds": stop,
         "exit_code": code,
@@ -128,11 +126,36 @@ def missed(names: Sequence[str], row: Mapping[str, Any]) -> list[str]:
     return [name for name in kept if name in row and (row[name] is None or row[name] > kept[name])]
 
 
+@dataclass
+class _Memory:
+    most: float = 0.0
+
+
+@contextlib.contextmanager
+def _most_memory(server: ServerProcess) -> Iterator[_Memory]:
+    """The most MiB that a service and its processes have at one time during the block, as far as is seen.
+
+    The most of each would be more: the picture decoders have theirs at different times.
+    """
+    found, over = _Memory(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(MEMORY_PAUSE):
+            found.most = max(found.most, server.memory_of_all())
+
+    watching = threading.Thread(target=watch, daemon=True)
+    watching.start()
+    try:
+        yield found
+    finally:
+        over.set()
+        watching.join()
+
+
 @contextlib.contextmanager
 def _attacking(server: ServerProcess, names: Sequence[str], plan: Plan) -> Iterator[None]:
     """The attacks, each in a process of its own, for the block; they end by themselves."""
     options = ["--seconds", str(plan.seconds + 2 * BEGUN), "--scale", str(plan.scale)]
-    options += ["--nice", str(plan.nice)]
     processes = [
         subprocess.Popen(
             [sys.executable, "-m", "benchmarks.service.attacks", name, str(server.port), *options],

@@ -65,11 +65,10 @@ async def ask_honestly(
     seconds: float,
     clients: int,
     pause: float,
-    on_probe: Callable[[], object] = lambda: None,
 ) -> Seen:
     """What so many clients and one who probes see within some seconds.
 
-    Each client asks again ``pause`` seconds after its answer. ``on_probe`` is called ten times a second.
+    Each client asks again ``pause`` seconds after its answer.
     """
     seen, end = Seen(), time.monotonic() + seconds
     requests = itertools.cycle(
@@ -88,7 +87,6 @@ async def ask_honestly(
             took, status = await _once(port, head.encode())
             seen.probe_seconds.append(took)
             seen.probe_statuses[status] += 1
-        on_probe()
 
     async def again(ask: Callable[[], Awaitable[None]], pause: float) -> None:
         await ask()

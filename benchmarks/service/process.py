@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 from urllib.parse import urlsplit
@@ -33,18 +33,14 @@ class ServerProcess:
         """Resident memory in MiB."""
         return _memory(self._process.pid, "VmRSS")
 
-    def peak_memory_of_all(self) -> float:
-        """The most MiB that it has had so far, with the most of each process that it has started.
-
-        Of those that have ended nothing is known any more.
-        """
+    def memory_of_all(self) -> float:
+        """Resident memory in MiB, with that of the processes that it has started."""
         own = self._process.pid
-        children = [
-            int(child)
-            for tasks in (MEMORY / str(own) / "task").glob("*/children")
-            for child in tasks.read_text("utf-8").split()
-        ]
-        return sum(_memory(process, "VmHWM") for process in (own, *children))
+        children: list[int] = []
+        with suppress(OSError):  # a thread, or all of it, may have ended
+            for tasks in (MEMORY / str(own) / "task").glob("*/children"):
+                children += map(int, tasks.read_text("utf-8").split())
+        return sum(_memory(process, "VmRSS") for process in (own, *children))
 
     def terminate(self) -> None:
         """Asks it to end, as systemd and containers do."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import time
 from contextlib import suppress
 from typing import Annotated
@@ -21,13 +20,10 @@ def main(
     port: Annotated[int, typer.Argument(min=1, max=65535, help="Of a service at 127.0.0.1.")],
     seconds: Annotated[float, typer.Option(min=0.1, max=MOST_SECONDS)] = 20.0,
     scale: Annotated[float, typer.Option(min=0.001, max=1.0, help="Of clients and bytes.")] = 1.0,
-    nice: Annotated[int, typer.Option(min=0, max=19, help="How much this process lets others go first.")] = 0,
 ) -> None:
     """Attack a service that you have started for it."""
     if name not in ATTACKS:
         raise SettingsError(f"there is no attack {name!r}: choose one of {', '.join(ATTACKS)}")
-    if nice and hasattr(os, "nice"):
-        os.nice(nice)
     with suppress(ImportError):  # each connection takes a file on this side, too
         import resource
 

@@ -6,6 +6,7 @@ import asyncio
 import zlib
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from mmap import mmap
 from typing import TypeAlias
 
 from starlette.requests import ClientDisconnect, Request
@@ -14,7 +15,7 @@ from dissensus.serve.refusals import Gone, Overloaded, Refusal
 
 __all__ = ["Bodies", "Body"]
 
-Body: TypeAlias = "bytes | bytearray"
+Body: TypeAlias = "bytes | memoryview"
 """As it came in, lest a large one be copied while everybody waits."""
 
 AT_ONCE = 2  # bodies of the largest size that may be in memory together: with --max-body-mb 32, 64 MiB
@@ -50,7 +51,7 @@ class Bodies:
                 "the body's Content-Encoding is not known: send it as it is, or in gzip or deflate",
                 {"Accept-Encoding": "gzip, deflate, identity"},
             )
-        body = _Arriving(asyncio.timeout(self.timeout))
+        body = _Arriving(asyncio.timeout(self.timeout), self.largest)
         try:
             declared = request.headers.get("content-length", "")
             if declared.isdecimal() and int(declared[:20]) > self.largest:
@@ -65,17 +66,17 @@ class Bodies:
         except ClientDisconnect:
             raise Gone from None
         finally:
-            body.content = bytearray()  # a refusal keeps what it came from until it has been sent
+            body.forget()  # a refusal keeps what it came from until it has been sent
             self.held -= body.held
             self._leaving.discard(body)
 
     async def _fill(self, body: _Arriving, request: Request) -> None:
         async with body.limit:
             async for part in request.stream():
-                if len(body.content) + len(part) > self.largest:
+                if body.size + len(part) > self.largest:
                     raise self._too_large()
-                body.content += part
-                if self._count(body, len(body.content)):
+                body.add(part)
+                if self._count(body, body.size):
                     self._arriving.setdefault(body)
                     self._make_room()
 
@@ -96,7 +97,8 @@ class Bodies:
 
     async def _plain(self, body: _Arriving, coding: str) -> Body:
         """The body without its content coding."""
-        content, body.content = body.content, bytearray()
+        content = body.content
+        body.forget()
         if coding == "identity":
             return content
         # In a thread: it gives up the interpreter, and 32 MiB take a tenth of a second.
@@ -121,12 +123,34 @@ class Bodies:
 
 
 class _Arriving:
-    """A body as far as it has arrived."""
+    """A body as far as it has arrived.
 
-    def __init__(self, limit: asyncio.Timeout) -> None:
-        self.content = bytearray()
-        self.held = 0
-        self.limit = limit
+    A large one has pages of its own, of which the system gives those that are written to: growing it copies
+    nothing, and they are given back at once, in whatever order bodies go.
+    """
+
+    def __init__(self, limit: asyncio.Timeout, largest: int) -> None:
+        self.limit, self._largest = limit, largest
+        self.size = self.held = 0
+        self._bytes: bytearray | mmap = bytearray()
+
+    def add(self, part: bytes) -> None:
+        """The next part has come."""
+        end = self.size + len(part)
+        if self.size <= ROOM < end:
+            small, self._bytes = self._bytes, mmap(-1, self._largest)
+            self._bytes[: self.size] = small
+        self._bytes[self.size : end] = part
+        self.size = end
+
+    @property
+    def content(self) -> memoryview:
+        """All that has come."""
+        return memoryview(self._bytes)[: self.size]
+
+    def forget(self) -> None:
+        """Its memory is that of who has its content."""
+        self._bytes, self.size = bytearray(), 0
 
 
 def _unpacked(content: Body, coding: str, most: int) -> bytes | None:

@@ -33,7 +33,7 @@ class Upload(NamedTuple):
 
 # Why not the parser of python-multipart: it looks at every beginning of a boundary in Python, so that a body
 # of 32 MiB that is little else costs four seconds of the interpreter, for which all wait. Here it is a tenth.
-def parse_files(body: bytes | bytearray, content_type: str, *, most: int) -> Iterator[list[Upload]]:
+def parse_files(body: bytes | memoryview, content_type: str, *, most: int) -> Iterator[list[Upload]]:
     """Yield the files of the form's field ``files`` that were found so far, in their order; in the end all.
 
     Each step takes a few milliseconds whatever the bytes are, so that others can have their turns in between.
@@ -69,7 +69,7 @@ def parse_files(body: bytes | bytearray, content_type: str, *, most: int) -> Ite
     yield files
 
 
-def _delimiters(body: bytes | bytearray, boundary: bytes) -> Iterator[re.Match[bytes] | None]:
+def _delimiters(body: bytes | memoryview, boundary: bytes) -> Iterator[re.Match[bytes] | None]:
     """What stands before, between and behind the parts; None after every so many bytes without such."""
     delimiter = b"--" + re.escape(boundary) + rb"(?:(?P<last>--)|[ \t]{0,%d}\r\n)" % LONGEST_PADDING
     longest = 6 + len(boundary) + LONGEST_PADDING
@@ -84,13 +84,13 @@ def _delimiters(body: bytes | bytearray, boundary: bytes) -> Iterator[re.Match[b
         start = start + STEP if found is None else found.end()
 
 
-def _head(body: bytes | bytearray, start: int, end: int) -> tuple[str | None, int]:
+def _head(body: bytes | memoryview, start: int, end: int) -> tuple[str | None, int]:
     """The file's name if the part is one, and where its content begins."""
-    stop = body.find(b"\r\n\r\n", start, min(end, start + LONGEST_HEAD) + 4)
-    if stop < 0 or stop + 4 > end:
+    head, blank, _ = bytes(body[start : min(end, start + LONGEST_HEAD + 4)]).partition(b"\r\n\r\n")
+    if not blank:
         raise _no_form()
-    disposition: bytes | bytearray = b""
-    for line in body[start:stop].split(b"\r\n"):
+    disposition = b""
+    for line in head.split(b"\r\n"):
         field, colon, value = line.partition(b":")
         if not colon or not field.strip():
             raise _no_form()
@@ -99,7 +99,7 @@ def _head(body: bytes | bytearray, start: int, end: int) -> tuple[str | None, in
     _, options = parse_options_header(disposition.decode("latin-1"))
     if options.get(b"name") != b"files":
         return None, 0
-    return file_name(options.get(b"filename", b"")), stop + 4
+    return file_name(options.get(b"filename", b"")), start + len(head) + 4
 
 
 def _no_form() -> Refusal:

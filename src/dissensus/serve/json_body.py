@@ -14,7 +14,7 @@ __all__ = ["parse_object"]
 LARGEST = 1 << 23  # bytes: while the parser works, nothing else runs
 
 
-def parse_object(body: bytes | bytearray) -> dict[str, Any]:
+def parse_object(body: bytes | memoryview) -> dict[str, Any]:
     """The JSON object that the bytes are; anything else is a refusal.
 
     >>> parse_object(b'{"rows": [[1, 2.5]]}')
@@ -25,7 +25,7 @@ def parse_object(body: bytes | bytearray) -> dict[str, Any]:
             413, f"at most {LARGEST >> 20} MiB of JSON are taken: send less at once, or raw tensors"
         )
     try:
-        parsed = from_json(body, allow_inf_nan=False)
+        parsed = from_json(bytes(body), allow_inf_nan=False)
     except ValueError as error:
         raise Refusal(400, f"the body is no JSON ({brief(error)})") from error
     if not isinstance(parsed, dict):

@@ -65,4 +65,4 @@ def _check_operator(service: Service, request: Request) -> None:
 
 async def _options(service: Service, request: Request) -> dict[str, Any]:
     async with service.bodies.read(request) as body:
-        return parse_object(body) if body.strip() else {}
+        return parse_object(body) if bytes(body).strip() else {}

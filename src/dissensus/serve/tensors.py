@@ -40,7 +40,7 @@ class Asked(NamedTuple):
     """Whether outputs come as bytes where nothing else was said."""
 
 
-def parse_infer(body: bytes | bytearray, header_length: str | None) -> Asked:
+def parse_infer(body: bytes | memoryview, header_length: str | None) -> Asked:
     """The request in JSON, or in JSON of ``header_length`` bytes with raw tensors behind it."""
     length = len(body)
     if header_length is not None:

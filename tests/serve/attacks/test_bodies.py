@@ -1,6 +1,7 @@
 """Uploads that stall, and bodies that nobody will read."""
 
 import json
+import mmap
 import sys
 import threading
 import weakref
@@ -49,16 +50,15 @@ def test_stalled_uploads_leave_room_for_small_requests_and_give_way_to_large_one
 
 @pytest.fixture
 def bodies_alive(monkeypatch):
-    """How many bodies of requests are in memory: of those that came since."""
+    """How many large bodies of requests are in memory."""
     known = []
 
-    class Known(bytearray):
+    class Known(mmap.mmap):
         def __init__(self, *arguments):
-            super().__init__(*arguments)
             known.append(weakref.ref(self))
 
-    monkeypatch.setattr(bodies, "bytearray", Known, raising=False)
-    return lambda: sum(len(body) > 100_000 for each in known if (body := each()) is not None)
+    monkeypatch.setattr(bodies, "mmap", Known)
+    return lambda: sum(each() is not None for each in known)
 
 
 def test_a_body_is_gone_once_it_was_taken_apart(serving, folder, until, bodies_alive):
