@@ -21,7 +21,7 @@ from dissensus import Detector
 
 __all__ = ["pieces", "sentences"]
 
-ROWS, QUICK, COLUMNS = 400_000, 3000, 8
+ROWS, QUICK, COLUMNS = 2_000_000, 3000, 8
 WORKERS = (1, 2)
 TIMES = 2  # each is measured, in turn: the quicker time is the one that others disturbed less
 GATE: Mapping[str, Any] = {"epochs": 5, "device": "cpu"}
