@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 from benchmarks.checks.asked import Asked
 from benchmarks.pieces import Found, Piece
@@ -56,7 +57,8 @@ def _measured(count: int, say: Callable[[str], None]) -> Found:
         work = _Work(Path(scratch), say)
         random = np.random.default_rng(0)
         pictures = random.normal(120, 30, (count, 8, 8)) + 9 * np.arange(8)
-        np.save(work.data, pictures.clip(0, 255).astype(np.uint8))
+        for number, picture in enumerate(pictures.clip(0, 255).astype(np.uint8)):
+            Image.fromarray(picture).save(work.data / f"{number:04d}.png")
         found = [_fitted(work), _scored(work), _in_pods(work)]
         return Found(found, {"slurm": _slurm(), "requeued": work.requeued})
 
@@ -66,7 +68,8 @@ class _Work:
 
     def __init__(self, folder: Path, say: Callable[[str], None]) -> None:
         self.folder, self.say, self.requeued = folder, say, 0
-        self.data, self.gate = folder / "data.npy", folder / "gate"
+        self.data, self.gate = folder / "data", folder / "gate"
+        self.data.mkdir()
         command = folder / "bin/dissensus"
         command.parent.mkdir()
         command.write_text(COMMAND.format(python=sys.executable))
@@ -151,7 +154,6 @@ def _in_pods(work: _Work) -> dict[str, Any]:
     job: Mapping[str, Any] = yaml.safe_load(manifest.read_text("utf-8"))["spec"]
     container = job["template"]["spec"]["containers"][0]
     (mount,) = container["volumeMounts"]
-    shutil.copy(work.data, work.folder / "data")
     shutil.rmtree(work.folder / "parts")
     (work.folder / "parts").mkdir()
     words = [

@@ -1,6 +1,6 @@
 """Fit and score on a Ray cluster: ray job submit --working-dir . -- python ray_job.py TRAINING DATA RESULTS.
 
-TRAINING is a .npy file or a folder that all machines can read, DATA a folder of .npy files, RESULTS a folder.
+TRAINING and DATA are folders of pictures that all machines can read, RESULTS is a folder.
 """
 
 import sys
@@ -17,9 +17,10 @@ def main(training: str, data: str, results: str) -> None:
     """From training data to inputs that are flagged."""
     ray.init()
     gate = fit_chains(Detector(chains=8), training)
-    scored = score_dataset(gate, ray.data.read_numpy(data), on_error="skip")
+    # Rows come in no order: the path says which is which.
+    scored = score_dataset(gate, ray.data.read_images(data, include_paths=True), on_error="skip")
     # Written before it is read again: what is scored once is not scored twice.
-    scored.drop_columns(["data"]).write_parquet(f"{results}/scored")
+    scored.drop_columns(["image"]).write_parquet(f"{results}/scored")
     flag_together(ray.data.read_parquet(f"{results}/scored"), FDR).write_parquet(f"{results}/flagged")
 
 

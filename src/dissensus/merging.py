@@ -15,6 +15,8 @@ from dissensus.lock import Claim
 from dissensus.outputs import (
     Format,
     Part,
+    Tally,
+    Wish,
     check_format,
     open_part,
     tables_with_drift,
@@ -22,7 +24,6 @@ from dissensus.outputs import (
     whole,
     writer_of,
 )
-from dissensus.scoring import Tally, Wish
 
 __all__ = ["merge_parts", "open_parts"]
 

@@ -1,6 +1,8 @@
 """`score --shard` and `merge`: the same bytes as one process, and nothing that is not a whole is merged."""
 
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -182,3 +184,12 @@ def test_a_full_disk_leaves_the_parts_and_the_old_file(dissensus, parts, tmp_pat
     assert "free some space" in answer.err
     assert output.read_text() == "precious"
     assert [path.name for path in tmp_path.iterdir()] == ["all.csv"]
+
+
+def test_merging_starts_without_torch():
+    """Which takes longer than many a merge."""
+    found = "import sys, dissensus.merging, dissensus.cli.merge; print('torch' in sys.modules)"
+    assert (
+        subprocess.run([sys.executable, "-c", found], check=True, capture_output=True, text=True).stdout
+        == "False\n"
+    )

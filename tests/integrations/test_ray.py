@@ -2,11 +2,14 @@
 
 import os
 import signal
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
-from dissensus import BayesianFlow
+from dissensus import BayesianFlow, BayesianVAE
 from dissensus.errors import DataError, DissensusError, SettingsError
 
 pytestmark = pytest.mark.filterwarnings("ignore::Warning")
@@ -16,7 +19,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::Warning")
 def ray():
     ray = pytest.importorskip("ray", reason="Ray is not installed: make test-integrations")
     pytest.importorskip("ray.data")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
+    ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, configure_logging=False)
     ray.data.DataContext.get_current().enable_progress_bars = False
     yield ray
     ray.shutdown()
@@ -131,6 +134,23 @@ def test_what_ends_a_chain_is_one_sentence(ray, inliers, tmp_path, monkeypatch):
         adapter.fit_chains(BayesianFlow(chains=2), tmp_path / "broken.npy", cpus=0.5)
     assert "NaN" in str(refused.value)
     assert "Traceback" not in str(refused.value)
+
+
+def test_the_example_names_the_pictures_that_it_flags(ray, tmp_path, monkeypatch):
+    spec = spec_from_file_location("ray_job", Path(__file__).parents[2] / "examples/scale/ray_job.py")
+    job = module_from_spec(spec)
+    spec.loader.exec_module(job)
+    monkeypatch.setattr(job.ray, "init", lambda: None)  # the tests' own cluster is there
+    small = {"epochs": 1, "draws": 2, "samples": 2, "widths": (4,), "device": "cpu", "statistic": "mean-ll"}
+    monkeypatch.setattr(job, "Detector", lambda chains: BayesianVAE(chains=chains // 4, **small))
+    pictures = np.random.default_rng(0).integers(0, 99, (140, 8, 8), np.uint8)
+    pictures[:6] += 150
+    for number, picture in enumerate(pictures):
+        Image.fromarray(picture).save(tmp_path / f"{number:03d}.png")
+    job.main(str(tmp_path), str(tmp_path), str(tmp_path / "results"))
+    found = ray.data.read_parquet(str(tmp_path / "results/flagged")).take_all()
+    assert sorted(Path(row["path"]).stem for row in found) == [f"{number:03d}" for number in range(140)]
+    assert {"score", "p_value", "flagged", "error"} <= set(found[0])
 
 
 def test_calls_that_cannot_work(ray, gate):

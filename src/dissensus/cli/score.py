@@ -39,7 +39,7 @@ from dissensus.destination import STDOUT, Destination
 if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.inputs import InputStream
-    from dissensus.scoring import Tally, Wish
+    from dissensus.outputs import Tally, Wish
 
 __all__ = ["score", "summarise"]
 
@@ -142,7 +142,8 @@ def score(
     with Destination(output if output is not None else os.devnull if json else STDOUT) as place:
         format = chosen_format(place, format, json=json, as_lines=data == STDIN)
         from dissensus.detector import Detector
-        from dissensus.scoring import Wish, score_to_output
+        from dissensus.outputs import Wish
+        from dissensus.scoring import score_to_output
 
         with warnings_as_messages():
             detector = Detector.load(gate, device=device, **own_code(own_score, model, observation, embed))

@@ -13,8 +13,7 @@ from dissensus.errors import DataError, SettingsError
 if TYPE_CHECKING:
     from dissensus.detector import Detector
     from dissensus.inputs import InputStream, Shard
-    from dissensus.outputs import PartLabel
-    from dissensus.scoring import Tally, Wish
+    from dissensus.outputs import PartLabel, Tally, Wish
 
 __all__ = ["chosen_shard", "finished", "of_shard"]
 
@@ -71,8 +70,7 @@ def of_shard(
 
 def finished(file: Path | None, label: PartLabel) -> Tally | None:
     """What the rows of this very shard add up to, if they are all in the file already."""
-    from dissensus.outputs import open_part
-    from dissensus.scoring import Tally
+    from dissensus.outputs import Tally, open_part
 
     if file is None or not file.exists():
         return None

@@ -4,6 +4,7 @@ from dissensus.outputs.journal import Journal
 from dissensus.outputs.labels import DriftStart, PartLabel
 from dissensus.outputs.parts import Part, open_part, tables_with_drift, tables_with_fdr, whole
 from dissensus.outputs.rows import Row, with_drift, with_fdr
+from dissensus.outputs.tally import Tally, Wish
 from dissensus.outputs.writers import (
     FORMATS,
     Format,
@@ -24,6 +25,8 @@ __all__ = [
     "PartLabel",
     "Row",
     "RowWriter",
+    "Tally",
+    "Wish",
     "check_format",
     "format_of",
     "open_part",
