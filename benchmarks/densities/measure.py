@@ -24,7 +24,7 @@ from dissensus.posterior import posterior_settings, sample_posterior
 from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
 from dissensus.seeding import torch_stream
 
-__all__ = ["BASELINES", "EXTRA", "measure_density"]
+__all__ = ["BASELINES", "EXTRA", "as_rows", "measure_density"]
 
 FloatArray = NDArray[np.float64]
 
@@ -55,7 +55,7 @@ def measure_density(
     model = make_candidate(own, shape, seed)
     training, scored, offset = inputs.training, inputs.scored, 0.0
     if own["candidate"] == FLOW:
-        training, scored, offset = _as_rows(training, scored, seed)
+        training, scored, offset = as_rows(training, scored, seed)
     settings = posterior_settings(
         "ensemble",
         epochs=own["epochs"],
@@ -150,7 +150,7 @@ def _halved(images: Tensor) -> Tensor:
     return functional.avg_pool2d(images.float(), 2).round().to(torch.uint8)
 
 
-def _as_rows(training: Tensor, scored: Tensor, seed: int) -> tuple[Tensor, Tensor, float]:
+def as_rows(training: Tensor, scored: Tensor, seed: int) -> tuple[Tensor, Tensor, float]:
     """Pixels plus uniform noise, standardised, and what turns their log density into that of grey levels.
 
     The expected log density of x + u bounds log P(x) from below (Theis et al., 2016).
