@@ -56,6 +56,13 @@ def _fused(results: Path, tell: Callable[[list[Record], str], float], statistic:
     return tell(_read(results, "fused"), statistic)
 
 
+def _in_colour(results: Path, model: str, effort: str, column: str) -> float:
+    if column == "per_two_cores":
+        return 2000 / _in_colour(results, model, effort, "milliseconds")
+    (record,) = (each for each in _read(results, "in_colour") if each.name == model)
+    return next(float(row[column]) for row in record.rows if row["effort"] == effort)
+
+
 def _onnx(results: Path, effort: str, column: str) -> float:
     return next(float(row[column]) for row in _read(results, "onnx")[0].rows if row["effort"] == effort)
 
@@ -173,6 +180,12 @@ NUMBERS: Mapping[str, Number] = {
     },
     **{f"gpu.{outcome}": partial(_gpu, outcome=outcome) for outcome in ("passed", "failed", "skipped")},
     "gpu.seconds": lambda results: _read(results, "gpu")[0].seconds["all"],
+    **{
+        f"in_colour.{model}.{effort}.{column}": partial(_in_colour, model=model, effort=effort, column=column)
+        for model in ("vae", "deep-vae", "pixelcnn")
+        for effort in ("fast", "standard", "thorough")
+        for column in ("a_second", "milliseconds", "per_two_cores")
+    },
     **{
         f"onnx.{effort}.{column}": partial(_onnx, effort=effort, column=column)
         for effort in ("fast", "standard")

@@ -90,6 +90,6 @@ def densities(
     for each in chosen:
         found = records.read(group_of(each.name, size))
         console.print(f"{each.name}, {size}", style="bold")
-        for made in (comparison(each, found), ablation(found)):
+        for made in (comparison(each, found), ablation(each, found)):
             if len(made) > 1:
                 console.print(terminal(made))

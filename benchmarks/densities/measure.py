@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from dissensus.posterior import posterior_settings, sample_posterior
 from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
 from dissensus.seeding import torch_stream
 
-__all__ = ["BASELINES", "EXTRA", "measure_density"]
+__all__ = ["BASELINES", "CORRECTED", "EXTRA", "as_rows", "measure_density"]
 
 FloatArray = NDArray[np.float64]
 
@@ -38,6 +38,7 @@ EXTRA = (
     "complexity",
 )
 """Statistics that are no part of the fused score yet: each is also measured as one more part of it."""
+CORRECTED = "corrected-ll"
 BASELINES = ("nearest neighbour", "code-length", "isolation")
 """What takes no density, in every record."""
 
@@ -55,7 +56,7 @@ def measure_density(
     model = make_candidate(own, shape, seed)
     training, scored, offset = inputs.training, inputs.scored, 0.0
     if own["candidate"] == FLOW:
-        training, scored, offset = _as_rows(training, scored, seed)
+        training, scored, offset = as_rows(training, scored, seed)
     settings = posterior_settings(
         "ensemble",
         epochs=own["epochs"],
@@ -119,8 +120,8 @@ def _scores(
     parts = [name for name in Fused.PARTS if name in raw]
     parts += [name for name in without_model if name not in parts]
 
-    def fused(names: list[str]) -> FloatArray:
-        leading = [name for name in Fused.LEADING if name in names]
+    def fused(names: list[str], leading: Sequence[str] = Fused.LEADING) -> FloatArray:
+        leading = [name for name in leading if name in names]
         chosen = {name: raw[name] for name in names}
         fusion = Fusion(Fused.DEPTH, leading).fit({name: own[fusing] for name, own in chosen.items()})
         return fusion(chosen)
@@ -133,6 +134,9 @@ def _scores(
     found = {name: raw[name] for name in ("ess", "kl", "whitened", "mean-ll", "mixture-ll", "typicality")}
     found |= {"fused": fused(parts), "fused, no model": fused(list(without_model))}
     found |= {name: alone(name) for name in extra if name != "complexity"} | {"complexity": raw["complexity"]}
+    if CORRECTED in raw:
+        led = [name for name in Fused.LEADING if name != CORRECTED]
+        found |= {CORRECTED: raw[CORRECTED], f"fused, not led by {CORRECTED}": fused(parts, led)}
     found |= {f"fused with {name}": fused([*parts, name]) for name in extra}
     if extra:
         found["fused with all"] = fused([*parts, *extra])
@@ -150,7 +154,7 @@ def _halved(images: Tensor) -> Tensor:
     return functional.avg_pool2d(images.float(), 2).round().to(torch.uint8)
 
 
-def _as_rows(training: Tensor, scored: Tensor, seed: int) -> tuple[Tensor, Tensor, float]:
+def as_rows(training: Tensor, scored: Tensor, seed: int) -> tuple[Tensor, Tensor, float]:
     """Pixels plus uniform noise, standardised, and what turns their log density into that of grey levels.
 
     The expected log density of x + u bounds log P(x) from below (Theis et al., 2016).

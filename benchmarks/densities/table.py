@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks.decimals import short
 from benchmarks.densities.candidates import FLOW
-from benchmarks.densities.measure import BASELINES, EXTRA
+from benchmarks.densities.measure import BASELINES, CORRECTED, EXTRA
 from benchmarks.panel.power import Power, mean_power, shown_power
 from benchmarks.panel.sets import InlierSet, kind_of
 from benchmarks.records import Record
@@ -41,7 +41,7 @@ def comparison(inliers: InlierSet, records: Sequence[Record]) -> Lines:
     asked = {each: [each] for each in (*inliers.other_datasets, *near)}
     if inliers.made_up:
         asked["made up"] = list(inliers.made_up)
-    lines: Lines = [("density", "bits a dimension", "outliers", *SHOWN, "power (false)", *BASELINES)]
+    lines: Lines = [("learnt", "outliers", "density", "bits", *SHOWN, "power (false)", *BASELINES)]
     for outliers, members in asked.items():
         for name in dict.fromkeys(record.name for record in records):
             own = [record for record in records if record.name == name]
@@ -49,18 +49,19 @@ def comparison(inliers: InlierSet, records: Sequence[Record]) -> Lines:
             exact = all(record.about["exact"] for record in own) and name != FLOW
             areas = [short(mean_auroc(own, score, members)) for score in (*SHOWN, *BASELINES)]
             areas.insert(len(SHOWN), _power(own, "fused", members))
-            lines.append((name, f"{'' if exact else '≤ '}{bits:.2f}", outliers, *areas))
+            lines.append((inliers.name, outliers, name, f"{'' if exact else '≤ '}{bits:.2f}", *areas))
     return lines
 
 
-def ablation(records: Sequence[Record]) -> Lines:
+def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
     """A line for each density and further statistic: by itself, and with it in the fused score."""
-    lines: Lines = [("density", "statistic", "alone", "fused without", "fused with it", "worst change")]
+    lines: Lines = [("learnt", "density", "fused", "it alone", "as it is", "so", "worst change")]
     for name in dict.fromkeys(record.name for record in records):
         own = [record for record in records if record.name == name]
         outliers = list(dict.fromkeys(row["outliers"] for row in own[0].rows))
-        for extra in (*EXTRA, "all"):
-            together = f"fused with {extra}"
+        for extra in (*EXTRA, "all", CORRECTED):
+            # What is fused already is shown without its place in the lead.
+            together = f"fused, not led by {CORRECTED}" if extra == CORRECTED else f"fused with {extra}"
             if mean_auroc(own, together, outliers) is None:
                 continue
             changes = [
@@ -68,7 +69,8 @@ def ablation(records: Sequence[Record]) -> Lines:
                 for each in outliers
             ]
             cells = [short(mean_auroc(own, score, outliers)) for score in (extra, "fused", together)]
-            lines.append((name, extra, *cells, f"{min(changes):+.3f}"))
+            said = f"not led by {extra}" if extra == CORRECTED else f"with {extra}"
+            lines.append((inliers.name, name, said, *cells, f"{min(changes):+.3f}"))
     return lines
 
 

@@ -85,6 +85,20 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         _panel("cifar10", _SECOND, 5),
         _panel("fashion-mnist-heldout", _FIRST, 6),
         _panel("fashion-mnist-heldout", _SECOND, 7),
+        *(
+            Part(
+                f"densities --device cuda --inliers {name} --only {density} --seeds 0{more}",
+                minutes,
+                f"densities/{name}-full:{density}@0",
+            )
+            for name, more in (
+                ("cifar10-clusters-45", " --select"),
+                ("svhn-clusters-45", " --select"),
+                ("cifar10", ""),
+                ("svhn", ""),
+            )
+            for density, minutes in (("small-vae", 3), ("deep-vae", 6), ("autoregressive", 9), ("flow", 3))
+        ),
         Part("panel --device cuda --select", 7, "panel/selection-*:sghmc@0"),
         Part("panel --device cuda --ablate", 10),  # its records share runs, whose seconds each of them has
     ),
@@ -97,6 +111,17 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         Part("frontier --only fashion-mnist-01", 6),
         Part("frontier --only svhn-45", 9),
         Part("checks --only onnx", 2),
+        # Their records, too, were made beside other work.
+        Part("checks --only in_colour", 2),
+        *(
+            Part(f"densities --size small --inliers {name}{more}", 4)
+            for name, more in (
+                ("cifar10-clusters-45", " --select"),
+                ("svhn-clusters-45", " --select"),
+                ("cifar10", ""),
+                ("svhn", ""),
+            )
+        ),
         *(
             Part(
                 f"panel --baselines --seeds {seed} --inliers {name}",

@@ -22,6 +22,7 @@ SOURCES: tuple[str, ...] = (
     "tables",
     "latent",
     "frontier",
+    "densities",
     "speed",
     "guarantees",
     "service",

@@ -50,9 +50,9 @@ def fit(
         str | None,
         typer.Option(
             metavar="NAME|PACKAGE:CLASS",
-            help="What learns the data: auto, which suits the inputs, a family of models by name (vae, or "
-            "for rows the flows maf, nsf and realnvp), or a class of your own. Default: auto, which is vae "
-            "for pictures and maf for rows; vae if an option of VAEs is given.",
+            help="What learns the data: auto, which suits the inputs, a family of models by name (vae, "
+            "deep-vae and pixelcnn, for rows the flows maf, nsf and realnvp), or a class of your own. "
+            "Default: auto, which is vae for pictures and maf for rows; vae if an option of VAEs is given.",
         ),
     ] = None,
     variant: Annotated[int, typer.Option(help="Of a VAE: 1 samples decoders, 2 samples encoders too.")] = 1,

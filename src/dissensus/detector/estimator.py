@@ -78,8 +78,8 @@ class Detector(Asking, Keeping, Shown, OutlierMixin, BaseEstimator):  # type: ig
     effort
         How much is spent on an input: ``"fast"``, ``"standard"`` or ``"thorough"``, three operating points of
         one fit, each with a score and a calibration of its own, so that the false-alarm rate holds for each.
-        It may be changed at any time (``set_params``). It means something for pictures, a VAE and the fused
-        score; all else is always scored with every draw and all samples.
+        It may be changed at any time (``set_params``). It means something for pictures and the fused score,
+        with a VAE or a PixelCNN; all else is always scored with every draw and all samples.
     chains, draws
         How many chains are run, and how many draws M are kept of all of them. ``None`` takes what the
         posterior needs: 4 members of an ensemble, each of which is a draw; 20 draws of 2 chains otherwise.
