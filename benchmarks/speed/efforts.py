@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import io
+import os
 import subprocess
 import sys
 import tarfile
 import tempfile
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -26,18 +28,38 @@ __all__ = ["OLDER", "measure_efforts"]
 
 OLDER = "0313e6b"
 """The commit whose detector is beside: the last one that had one way to ask."""
-BATCH, ROUNDS = 128, 5
-SHAPES = {
-    "28×28": ([28, 28, 1], 1000, BATCH),
-    "32×32×3": ([32, 32, 3], 100, 64),
-    "64×64×3": ([64, 64, 3], 48, 16),
-}
-"""By name: a shape, how many pictures are fitted on (weights make no difference), how many are asked."""
+ONES = 3
+"""How often a single picture is asked about in a round."""
 EPOCHS = 10
+KINDS = ("batch", "one", "batch_processor", "one_processor")
+
+
+class Shape(NamedTuple):
+    """Pictures of one size."""
+
+    sides: tuple[int, int, int]
+    fitted: int
+    """How many the gates are fitted on: weights make no difference."""
+    batch: int
+    """How many are asked about at once."""
+    rounds: int
+    efforts: tuple[str, ...] = (FAST, STANDARD)
+
+
+ALL_EFFORTS = (FAST, STANDARD, THOROUGH)
+SHAPES = {
+    "28×28": Shape((28, 28, 1), 1000, 128, 5, ALL_EFFORTS),
+    "32×32×3": Shape((32, 32, 3), 100, 64, 3, ALL_EFFORTS),
+    "64×64×3": Shape((64, 64, 3), 48, 16, 3),
+    "128×128×3": Shape((128, 128, 3), 32, 8, 2),
+}
 
 
 def measure_efforts(sizes: Sizes, device: torch.device) -> dict[str, Any]:  # noqa: ARG001 a CPU's
-    """Pictures a second and milliseconds for one, of every effort and of the older commit."""
+    """Pictures a second and milliseconds for one, of efforts and of the older commit.
+
+    Seconds of processor time are recorded beside those of the clock: on a busy machine they say more.
+    """
     command = [sys.executable, "-m", "benchmarks.speed.effort_process"]
     shapes = dict(list(SHAPES.items())[:1]) if sizes.quick else SHAPES
     with ExitStack() as stack:
@@ -47,48 +69,53 @@ def measure_efforts(sizes: Sizes, device: torch.device) -> dict[str, Any]:  # no
         then = stack.enter_context(
             Worker(command, surroundings={"PYTHONPATH": f"{Path(folder) / 'src'}:{ROOT}"})
         )
-        measured = [_of_shape(now, then, name, *how) for name, how in shapes.items()]
-    lines = []
-    for one in measured:
-        older = f"commit {OLDER}"
-        for effort in (FAST, STANDARD, THOROUGH):
-            own = one["efforts"][effort]
-            what = f"{one['batch']} pictures of {one['shape']}, {effort}"
-            rate, other = one["batch"] / own["batch"], one["batch"] / one["older"]["batch"]
-            lines.append(more(what, rate, other, older, "pictures/s").to_dict())
-            what = f"one picture of {one['shape']}, {effort}"
-            lines.append(faster(what, 1e3 * own["one"], 1e3 * one["older"]["one"], older, "ms").to_dict())
+        measured = [_of_shape(now, then, name, shape) for name, shape in shapes.items()]
     return {
-        "settings": {"older": OLDER, "rounds": ROUNDS, "epochs": EPOCHS},
+        "settings": {"older": OLDER, "epochs": EPOCHS},
         "measured": measured,
-        "load_average": list(_load()),
-        "comparisons": lines,
+        "load_average": list(os.getloadavg()),
+        "comparisons": [line for one in measured for line in _compared(one)],
     }
 
 
-def _of_shape(
-    now: Worker, then: Worker, name: str, shape: list[int], fitted: int, batch: int
-) -> dict[str, Any]:
+def _of_shape(now: Worker, then: Worker, name: str, shape: Shape) -> dict[str, Any]:
     """Medians over rounds in which everybody has a turn."""
+    sides = list(shape.sides)
     for worker in (now, then):
-        worker.ask("fit", shape=shape, count=fitted, epochs=EPOCHS)
+        worker.ask("fit", shape=sides, count=shape.fitted, epochs=EPOCHS)
     asked: list[tuple[str, Worker, dict[str, Any]]] = [("older", then, {})]
-    asked += [(effort, now, {"effort": effort}) for effort in (FAST, STANDARD, THOROUGH)]
+    asked += [(effort, now, {"effort": effort}) for effort in shape.efforts]
     taken: dict[tuple[str, str], list[float]] = {}
-    for number in range(ROUNDS + 1):
+    for number in range(shape.rounds + 1):
         for who, worker, how in asked:
-            for kind, count in (("batch", batch), *[("one", 1)] * 5):
-                found = worker.ask("seconds", shape=shape, count=count, **how)
+            for kind, count in (("batch", shape.batch), *[("one", 1)] * ONES):
+                found, busy = worker.ask("seconds", shape=sides, count=count, **how)
                 if number:  # the first round makes what the others use
                     taken.setdefault((who, kind), []).append(found)
-    medians = {who: {kind: median(taken[who, kind]) for kind in ("batch", "one")} for who, _, _ in asked}
+                    taken.setdefault((who, f"{kind}_processor"), []).append(busy)
+    medians = {who: {kind: median(taken[who, kind]) for kind in KINDS} for who, _, _ in asked}
     return {
         "shape": name,
-        "batch": batch,
+        "batch": shape.batch,
+        "rounds": shape.rounds,
         "older": medians.pop("older"),
         "efforts": medians,
+        "fastest": {f"{who}, {kind}": min(own) for (who, kind), own in taken.items()},
         "spread": {f"{who}, {kind}": np.ptp(own) / median(own) for (who, kind), own in taken.items()},
     }
+
+
+def _compared(one: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A line for each effort, of many pictures at once and of one, by the clock and by processor time."""
+    older, batch = f"commit {OLDER}", one["batch"]
+    for effort, own in one["efforts"].items():
+        for suffix, per, unit in (("", "", ""), ("_processor", ", of processor time", " of processor time")):
+            many, single = f"batch{suffix}", f"one{suffix}"
+            what = f"{batch} pictures of {one['shape']}, {effort}{per}"
+            rates = batch / own[many], batch / one["older"][many]
+            yield more(what, *rates, older, f"pictures/s{unit}").to_dict()
+            what = f"one picture of {one['shape']}, {effort}{per}"
+            yield faster(what, 1e3 * own[single], 1e3 * one["older"][single], older, "ms").to_dict()
 
 
 def _unpack(commit: str, folder: Path) -> None:
@@ -100,9 +127,3 @@ def _unpack(commit: str, folder: Path) -> None:
         )
     with tarfile.open(fileobj=io.BytesIO(found.stdout)) as archive:
         archive.extractall(folder, filter="data")
-
-
-def _load() -> tuple[float, float, float]:
-    import os
-
-    return os.getloadavg()

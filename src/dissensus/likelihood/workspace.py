@@ -6,11 +6,11 @@ import copy
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar, cast
+from typing import TypeAlias, TypeVar, cast
 from weakref import WeakKeyDictionary
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from dissensus.models import GenerativeModel
 from dissensus.posterior import WeightDraws
@@ -19,9 +19,12 @@ __all__ = ["Weights", "on_device", "workspace"]
 
 Model = TypeVar("Model", bound=GenerativeModel)
 _Key = tuple[torch.device, tuple[int, ...]]
+_Parameters: TypeAlias = dict[str, dict[str, nn.Parameter]]
 
 _lock = threading.Lock()
 _free: WeakKeyDictionary[GenerativeModel, dict[_Key, list[GenerativeModel]]] = WeakKeyDictionary()
+_parameters: WeakKeyDictionary[GenerativeModel, _Parameters] = WeakKeyDictionary()
+"""Of each copy: to go through a network's modules takes longer than to copy their weights."""
 
 
 @contextmanager
@@ -36,6 +39,7 @@ def workspace(model: Model, device: torch.device) -> Iterator[Model]:
         own = waiting.pop() if waiting else None
     if own is None:
         own = copy.deepcopy(model).to(device)
+        _parameters[own] = _parameters_of(own)
     else:
         _take_over_the_rest(own, model)
     try:
@@ -43,6 +47,10 @@ def workspace(model: Model, device: torch.device) -> Iterator[Model]:
     finally:
         with _lock:
             waiting.append(own)
+
+
+def _parameters_of(model: GenerativeModel) -> _Parameters:
+    return {part: dict(module.named_parameters()) for part, module in model.parts().items()}
 
 
 def _take_over_the_rest(own: GenerativeModel, model: GenerativeModel) -> None:
@@ -66,8 +74,7 @@ class Weights:
 
     def __init__(self, model: GenerativeModel, draws: WeightDraws, device: torch.device) -> None:
         self.draws, self.device = draws, device
-        # Found once: to go through a network's modules takes longer than to copy their weights.
-        self.parameters = {part: dict(module.named_parameters()) for part, module in model.parts().items()}
+        self.parameters = _parameters.get(model) or _parameters_of(model)
         self.held: dict[str, int] = {}
 
     def load(self, draw: int, parts: Iterable[str] | None = None) -> bool:
@@ -79,8 +86,10 @@ class Weights:
                 continue
             self.held[part], changed = number, True
             with torch.no_grad():
-                for name, tensor in self.draws.parts[part].weights(number).items():
-                    self.parameters[part][name].copy_(on_device(tensor, self.device))
+                weights = self.draws.parts[part].weights(number)
+                own: list[Tensor] = [self.parameters[part][name] for name in weights]
+                # One call for all: with one for each, Python takes longer than the copying.
+                torch._foreach_copy_(own, [on_device(tensor, self.device) for tensor in weights.values()])
         return changed
 
 

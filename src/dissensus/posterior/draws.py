@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeAlias
 
 import numpy as np
@@ -70,6 +71,17 @@ class WeightDraws:
         What depends on these parts alone is then computed once for a whole group. Without parts, all draws
         are one group.
         """
+        key = tuple(parts)
+        if key not in self._groups:
+            self._groups[key] = list(self._shared(key))
+        yield from self._groups[key]
+
+    @cached_property
+    def _groups(self) -> dict[tuple[str, ...], list[NDArray[np.int64]]]:
+        """Found once: of a single input it would take a tenth of the time to find them anew."""
+        return {}
+
+    def _shared(self, parts: tuple[str, ...]) -> Iterator[NDArray[np.int64]]:
         if not parts:
             yield np.arange(len(self))
             return
