@@ -74,7 +74,7 @@ class Sizes:
 
     def described(self, purpose: Purpose) -> dict[str, int | None]:
         """Those that the numbers of that purpose depend on, as plain values."""
-        # No score learns from what is made up to learn from yet.
+        # Baselines, which share these, do not learn from what is made up to learn from.
         unread = {"made_up", *(["test_calibration"] if purpose == "selection" else [])}
         return {name: count for name, count in asdict(self).items() if name not in unread}
 

@@ -24,6 +24,7 @@ from benchmarks.progress import DECODING, TRAINING
 from benchmarks.records import digest
 from benchmarks.runner import Advance, Run
 from dissensus.inputs.pictures import MOST_PICTURES
+from dissensus.inputs.textures import ROUGH
 from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.vae import likelihood_regret
@@ -67,7 +68,8 @@ class PanelRun(Run):
     def settings(self) -> dict[str, Any]:
         """As plain values."""
         chosen = self.configuration.settings
-        kept = {"pictures_kept": MOST_PICTURES}
+        # Of the detector's own and no arguments: other ones are another measurement.
+        kept = {"pictures_kept": MOST_PICTURES, "rough": ROUGH, "weighed_by": self.sizes.made_up}
         return {"configuration": chosen, **self._trained_with, "purpose": self.purpose, **kept}
 
     @property

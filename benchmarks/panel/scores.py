@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.archive import Archive
+from benchmarks.panel.inputs import MADE_UP_TO_LEARN
 from dissensus.errors import SettingsError
 from dissensus.inputs.pictures import PICTURED
 from dissensus.models import OBSERVED
-from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score
+from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score, weight
 
 __all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores", "sections_of"]
 
@@ -83,7 +84,7 @@ def panel_scores(result: Archive, only: Sequence[str] | None = None) -> Scores:
         found[name] = _fused(Fusion("gaussian"), (name,), raw, sections["fitting"])
     for name, names in fusions.items():
         if set(names) <= set(raw):
-            fusion = Fusion(FUSIONS[name].depth, FUSIONS[name].led)
+            fusion = Fusion(FUSIONS[name].depth, led := FUSIONS[name].led, _extra(led, raw, sections))
             found[name] = _fused(fusion, names, raw, sections["fusing"])
     if "likelihood-regret" in wanted and len(result["regret"]):
         found["likelihood-regret"] = result["regret"]
@@ -109,6 +110,16 @@ def _of_the_matrix(matrix: NDArray[np.float64], fitting: slice, names: set[str])
         if name in names and measured.draws >= own.least_draws:
             found[name] = own.fit(fitted_on)(measured)
     return found
+
+
+def _extra(led: Sequence[str], values: Scores, sections: Mapping[str, slice]) -> dict[str, float]:
+    """How much more a leading statistic of pictures counts, as a detector learns it."""
+    made_up = [part for name, part in sections.items() if name.startswith(MADE_UP_TO_LEARN)]
+    return {
+        name: weight(values[name][sections["fusing"]], [values[name][part] for part in made_up])
+        for name in PICTURED
+        if name in led
+    }
 
 
 def _fused(fusion: Fusion, names: Sequence[str], values: Scores, inliers: slice) -> NDArray[np.float64]:

@@ -9,9 +9,11 @@ from safetensors.numpy import load_file
 from sklearn.datasets import make_moons
 
 from dissensus import BayesianFlow, BayesianVAE, Detector
+from dissensus.detector.parts import part_fractions
 from dissensus.errors import SettingsError
-from dissensus.inputs import SURROUNDINGS
-from dissensus.scores import SUM, Available, Fused
+from dissensus.inputs import SURROUNDINGS, every_kind, split
+from dissensus.scores import SUM, Available, Fused, weight
+from dissensus.seeding import stream_seed
 from tests.contracts.own_embedders import letters
 
 QUICK_FLOW = {"epochs": 3, "draws": 2, "hidden": (4,), "transforms": 1, "device": "cpu"}
@@ -51,6 +53,22 @@ def test_a_gate_of_rows_keeps_them_and_says_so(row_gate, rows, tmp_path):
     for name, values in expected.items():
         np.testing.assert_array_equal(found[name], values)
         assert row_gate.statistics(rows[7:8])[name] == values[7]
+
+
+def test_how_much_isolation_counts_is_learnt_of_made_up_outliers(quick, pictures, tmp_path):
+    own = Fused(["detail-1", "isolation"], depth="gaussian", leading=["isolation"])
+    gate = quick(statistic=own).fit(pictures)
+    kept, places = gate.preprocessor_, split(len(pictures), part_fractions(len(pictures)), seed=gate.seed_)
+    inside = pictures[places["validation"], ..., None]
+    made = every_kind(inside, stream_seed(gate.seed_, "made up to learn from"))
+    assert len(made) == 9
+    of = {name: kept.statistics(x, x, only=["isolation"])["isolation"] for name, x in made.items()}
+    expected = weight(kept.statistics(inside, inside)["isolation"], [*of.values()])
+    assert gate.score_.fusion.extra == {"isolation": expected}
+    gate.save(tmp_path / "gate")
+    again = BayesianVAE.load(tmp_path / "gate", device="cpu")
+    assert again.score_.fusion.extra == gate.score_.fusion.extra
+    np.testing.assert_array_equal(again.score_samples(pictures[:5]), gate.score_samples(pictures[:5]))
 
 
 @pytest.mark.parametrize("what", ["rows", "texts"])

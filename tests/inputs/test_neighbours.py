@@ -17,7 +17,9 @@ def brute_force(points, queries, count, lengths=None, own=None):
 
 def made(kind, columns, seed=0):
     random = np.random.default_rng(seed)
-    points, queries = (random.normal(size=(n, columns)).astype(np.float32) for n in (403, 90))  # no whole groups
+    points, queries = (
+        random.normal(size=(n, columns)).astype(np.float32) for n in (403, 90)
+    )  # no whole groups
     if kind == "whole numbers":  # many at the same distance
         return np.rint(points), np.rint(queries)
     if kind == "far from the centre":  # the product rounds away all that tells points apart

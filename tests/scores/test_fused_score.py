@@ -55,6 +55,37 @@ def test_a_surprise_is_the_two_sided_p_value_of_one_statistic():
     assert high > 9
 
 
+def near_and_outside(count, seed=3):
+    rng = np.random.default_rng(seed)
+    return {"isolation": rng.normal(size=count), "length": rng.exponential(size=count)}
+
+
+def test_a_statistic_that_finds_every_kind_counts_once_more():
+    known = Measured(None, near_and_outside(400))
+    asked = Measured(None, {"isolation": np.linspace(1.0, 4.0, 20), "length": np.ones(20)})
+    kinds = {"found": 9.0, "found by halves": np.array([9.0, known.statistic("isolation").mean()] * 50)}
+    made_up = [Measured(None, {"isolation": np.broadcast_to(kind, 100)}) for kind in kinds.values()]
+    plain, weighed, mute = (
+        Fused(["isolation", "length"], depth="gaussian", leading=["isolation"]) for _ in range(3)
+    )
+    weighed.weigh(known, made_up)
+    assert 0.3 < weighed.fusion.extra["isolation"] < 0.7  # half of one kind lies among the inliers
+    mute.weigh(known, [*made_up, Measured(None, {"isolation": np.full(5, -9.0)})])
+    assert mute.fusion.extra == {"isolation": 0.0}
+    found = {own: own.fit(known)(asked) for own in (plain, weighed, mute)}
+    np.testing.assert_array_equal(found[mute], found[plain])
+    assert (np.diff(found[weighed]) > 0).all()
+    again = Fused.from_config(weighed.config()).restore(weighed.state())
+    np.testing.assert_array_equal(again(asked), found[weighed])
+    assert not np.array_equal(found[weighed], found[plain])
+
+
+@pytest.mark.parametrize("extra", [{"length": 0.5}, {"kl": 2.0}, {"kl": -1.0}])
+def test_weights_are_of_leading_statistics_and_at_most_one(extra):
+    with pytest.raises(SettingsError, match="weights from 0 to 1 of leading statistics"):
+        Fused(NAMES, leading=["kl"], extra=extra)
+
+
 def test_what_was_learnt_comes_back():
     matrix, others = inliers()
     fused = Fused(NAMES, depth="gaussian", leading=["kl"]).fit(Measured(matrix, others))

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from dissensus.detector.learnt import Drawn
-from dissensus.detector.measuring import OnProgress, available_statistics, measure, needs_one_a_call
+from dissensus.detector.measuring import OnProgress, available_statistics, needs_one_a_call
 from dissensus.detector.plan import Plan
 from dissensus.detector.sampling import Sampler
 from dissensus.detector.settings import all_devices
 from dissensus.detector.statistic import settled_score
+from dissensus.detector.teaching import teach
 from dissensus.explain import choose_examples
 from dissensus.inputs import (
     Preprocessor,
@@ -34,7 +35,7 @@ from dissensus.likelihood import check_proposal
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import HELD_OUT_ROWS, BlockData, EpochReport, WeightDraws, sample_on_devices
-from dissensus.scores import Measured, Score
+from dissensus.scores import Score
 from dissensus.seeding import numpy_stream
 
 __all__ = [
@@ -314,9 +315,5 @@ def with_score(sampled: Sampled, held_out: HeldOut, plan: Plan) -> Fitted:
     )
     score = sampled.score
     if score.learns:
-        found = [
-            measure(drawn, inliers, score.requires, device=plan.device, data=data)
-            for inliers, data in held_out.batches("validation")
-        ]
-        score.fit(Measured.together(found))
+        teach(score, drawn, held_out.batches("validation"), device=plan.device)
     return Fitted(held_out, drawn, score)

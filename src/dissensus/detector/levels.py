@@ -13,7 +13,7 @@ from torch import Tensor
 
 from dissensus.detector.effort import Effort, check_effort, effort_draws, effort_from_config, efforts_for
 from dissensus.detector.learnt import Learnt, Level
-from dissensus.detector.measuring import available_statistics, every_statistic, measure
+from dissensus.detector.measuring import available_statistics, every_statistic
 from dissensus.detector.statistic import (
     Statistic,
     restored_score,
@@ -21,11 +21,12 @@ from dissensus.detector.statistic import (
     score_to_config,
     settled_score,
 )
+from dissensus.detector.teaching import teach
 from dissensus.detector.trust import check_calibration, check_keys
 from dissensus.errors import ArtifactError
 from dissensus.likelihood import several_in_a_chain
 from dissensus.posterior import WeightDraws
-from dissensus.scores import SCORES, Available, Measured, made_up
+from dissensus.scores import SCORES, Available, made_up
 
 __all__ = ["level_arrays", "levels_to_config", "make_level", "restored_levels"]
 
@@ -49,8 +50,7 @@ def make_level(
     score = settled_score(statistic, _available(learnt, effort, draws), draws=len(draws), inliers=inliers)
     asked = replace(learnt, draws=draws, effort=effort, score=score, levels={})
     if score.learns:
-        found = [measure(asked, own, score.requires, device=device, data=data) for own, data in validation]
-        score.fit(Measured.together(found))
+        teach(score, asked, validation, device=device)
     parts = [every_statistic(asked, own, data=data, device=device) for own, data in calibration]
     calibrated = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     return Level(effort, draws, score, calibrated)

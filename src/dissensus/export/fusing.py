@@ -112,6 +112,8 @@ class Fusing(nn.Module):
         self.statistics = _Marginals([_group(state, f"statistic/{name}") for name in self.names])
         self.sums = _Marginals([_group(state, "sums")])
         self.register_buffer("led", torch.tensor([name in fusion.leading for name in self.names]))
+        extra = [fusion.extra.get(name, 0.0) for name in self.names if name in fusion.leading]
+        self.register_buffer("extra", torch.tensor(extra, dtype=torch.float64))
         if not self.by_sum:
             self.distances = _Marginals([_group(state, "distances")])
             for name in ("log_weights", "means", "whiteners"):
@@ -130,7 +132,7 @@ class Fusing(nn.Module):
         else:
             total = -log_tail(self.distances(self._depth(z)[:, None])[:, 0])
             if bool(led.any()):
-                total = total + 0.5 * leading.mean(dim=1)
+                total = total + 0.5 * leading.mean(dim=1) + leading @ self.get_buffer("extra")
         return -log_tail(self.sums(total[:, None])[:, 0])
 
     def _depth(self, z: Tensor) -> Tensor:

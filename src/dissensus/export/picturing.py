@@ -15,7 +15,7 @@ from dissensus.export.surrounding import Surrounding
 from dissensus.inputs.pictures import PREDICTED, PicturePreprocessor
 from dissensus.inputs.predicted_code import BIT
 from dissensus.inputs.spectra import ROUNDING, bands, directions, spectrum_names
-from dissensus.inputs.textures import block_borders
+from dissensus.inputs.textures import ROUGH, block_borders
 
 __all__ = ["Picturing"]
 
@@ -107,9 +107,10 @@ class _Textures(nn.Module):
     def forward(self, whole: Tensor) -> Tensor:
         across = F.pad(whole[:, :, :, 1:] - whole[:, :, :, :-1], (1, 0))
         down = F.pad(whole[:, :, 1:] - whole[:, :, :-1], (0, 0, 1, 0))
-        means = [self._blocks(each) / 255 for each in (whole, across.abs(), down.abs())]
-        deviations = [torch.sqrt(self._blocks(each.square())) / 255 for each in (across, down)]
-        return torch.stack([*means, *deviations], dim=1).flatten(1)
+        means = [self._blocks(each.abs()) for each in (across, down)]
+        deviations = [torch.sqrt(self._blocks(each.square())) for each in (across, down)]
+        rough = [ROUGH * torch.sqrt(each / 255) for each in (*means, *deviations)]
+        return torch.stack([self._blocks(whole) / 255, *rough], dim=1).flatten(1)
 
     def _blocks(self, values: Tensor) -> Tensor:
         """Of (N, C, H, W): rows × columns × C of them, (N, …)."""

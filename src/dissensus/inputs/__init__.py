@@ -33,6 +33,7 @@ from dissensus.inputs.outliers import (
     MADE_UP,
     blurred,
     constant,
+    every_kind,
     flipped,
     gaussian_noise,
     inverted,
@@ -67,7 +68,7 @@ from dissensus.inputs.tables import TABLE_SUFFIXES, Table, TableFile, TableStrea
 from dissensus.inputs.text_lines import read_lines
 from dissensus.inputs.texts import TextPreprocessor
 from dissensus.inputs.validation import MINIMAL_SIDE, check_images
-from dissensus.inputs.without_model import image_statistic_names, image_statistics
+from dissensus.inputs.without_model import as_bytes, image_statistic_names, image_statistics
 
 __all__ = [
     "DATASET_NAMES",
@@ -106,6 +107,7 @@ __all__ = [
     "TextPreprocessor",
     "Vocabulary",
     "are_pictures",
+    "as_bytes",
     "blurred",
     "check_embedder",
     "check_images",
@@ -117,6 +119,7 @@ __all__ = [
     "download_members",
     "embed_inputs",
     "embedder_from_config",
+    "every_kind",
     "fit_embedded",
     "fit_preprocessor",
     "flipped",

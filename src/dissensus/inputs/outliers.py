@@ -7,6 +7,7 @@ flips, patches, mixtures). A detector should be asked about both.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 
 import numpy as np
@@ -19,6 +20,7 @@ __all__ = [
     "MADE_UP",
     "blurred",
     "constant",
+    "every_kind",
     "flipped",
     "gaussian_noise",
     "inverted",
@@ -146,6 +148,15 @@ def make_up(kind: str, images: Images, seed: int = 0) -> Images:
     if images.dtype != np.uint8 or images.ndim not in (3, 4) or 0 in images.shape:
         raise DataError(f"images must be uint8 (N, H, W) or (N, H, W, C), not {images.dtype} {images.shape}.")
     return MADE_UP[kind](images, numpy_stream(seed, "outliers", kind))
+
+
+def every_kind(images: Images, seed: int = 0) -> dict[str, Images]:
+    """Outliers of every kind that can be made of ``images``, by name; tiny ones have no patches to move."""
+    found = {}
+    for kind in MADE_UP:
+        with suppress(DataError):
+            found[kind] = make_up(kind, images, seed)
+    return found
 
 
 def _to_bytes(values: NDArray[np.float32]) -> Images:

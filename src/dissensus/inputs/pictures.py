@@ -42,7 +42,9 @@ def surroundings_of_some(
     chosen = np.arange(count)
     if count > MOST_PICTURES:
         chosen = np.sort(random.permutation(count)[:MOST_PICTURES])
-    return Surroundings.of_vectors(textures_of(chosen), random)
+    # Whitened, directions in which training pictures hardly differ would count as much as all others, and
+    # clusters that were left out, constants and what is blurred are found far worse (docs/panel.md).
+    return Surroundings.of_vectors(textures_of(chosen), random, whitened=False)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ r"""What the training rows tell of a row without any model: how near, how dense 
 Higher is more unusual in all three. Rows of at most 64 numbers are measured in standardised columns, and the
 density is a mixture's. Longer ones are measured in unscaled columns that are whitened together (embeddings
 lose where each column gets a scale of its own), in at most 64 directions and by the length of the rest; the
-density is that of one Gaussian, which makes it half the squared Mahalanobis distance.
+density is that of one Gaussian, which makes it half the squared Mahalanobis distance. What pictures look like
+from afar (:mod:`dissensus.inputs.textures`) is measured so too, but not whitened.
 """
 
 from __future__ import annotations
@@ -74,11 +75,16 @@ class Surroundings:
         return cls(rows, _spacing(rows, np.zeros(len(rows), np.float32)), gaussians=gaussians)
 
     @classmethod
-    def of_vectors(cls, vectors: NDArray[np.float64], random: np.random.Generator) -> Surroundings:
-        """Learns from long training rows (n, D) as they are given."""
+    def of_vectors(
+        cls, vectors: NDArray[np.float64], random: np.random.Generator, *, whitened: bool = True
+    ) -> Surroundings:
+        """Learns from long training rows (n, D) as they are given.
+
+        ``whitened`` says whether distances are those of whitened rows, or of the rows themselves.
+        """
         some = vectors[np.sort(random.permutation(len(vectors))[:MOST_LEARNT])]
         components = Components.fit(some, rows_each=1)
-        whitening = Whitening.fit(some, components)
+        whitening = Whitening.fit(some, components) if whitened else Whitening.none(components)
         return cls._of_whitened(components(_few(vectors, random)), whitening, random, components)
 
     @classmethod

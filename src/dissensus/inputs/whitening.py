@@ -51,6 +51,12 @@ class Whitening:
         deviations = np.sqrt(np.maximum(variances, LEAST * mean)) * unit
         return cls(deviations[:-1], deviations[-1:] if left else np.empty(0))
 
+    @classmethod
+    def none(cls, components: Components) -> Whitening:
+        """One scale for all directions: distances stay what they are."""
+        K, D = components.directions.shape
+        return cls(np.ones(K), np.ones(int(K < D)))
+
     def __call__(self, projected: NDArray[np.floating]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
         """Return whitened components (N, K), and the squared length (N,) of what they leave over.
 

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from dissensus.scores._robust_spread import interquartile_range, median_absolute_deviation
     from dissensus.scores._spread import std_of_log_likelihood, waic
     from dissensus.scores._typicality import Typicality
+    from dissensus.scores._weighing import weight
     from dissensus.scores._whitened import Whitened
 
 __all__ = [
@@ -71,6 +72,7 @@ __all__ = [
     "scored",
     "std_of_log_likelihood",
     "waic",
+    "weight",
 ]
 
 _HOME = {
@@ -90,6 +92,7 @@ _HOME = {
     "_robust_spread": ("interquartile_range", "median_absolute_deviation"),
     "_spread": ("std_of_log_likelihood", "waic"),
     "_typicality": ("Typicality",),
+    "_weighing": ("weight",),
     "_whitened": ("Whitened",),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -53,6 +53,14 @@ class Score(ABC):
         A score that chooses its ingredients returns another one here, whose ``config`` holds the choice.
         """
         return self
+
+    @property
+    def weighs(self) -> tuple[str, ...]:
+        """Statistics of inputs that made-up outliers are asked about, before ``fit``: none by default."""
+        return ()
+
+    def weigh(self, inliers: Measured, made_up: Sequence[Measured], /) -> None:  # noqa: B027 for most, nothing
+        """Learn from what was measured of inliers, and of the made-up outliers of each kind."""
 
     def fit(self, measured: Measured, /) -> Self:  # noqa: ARG002
         """Learn from what was measured of inliers, and return self. By default there is nothing to learn."""

@@ -14,6 +14,7 @@ from dissensus.scores._fusion import SUM, Fusion
 from dissensus.scores._matrix import FloatArray
 from dissensus.scores._measured import Available, Measured
 from dissensus.scores._registry import SCORES, score
+from dissensus.scores._weighing import weight
 
 __all__ = ["Fused"]
 
@@ -74,6 +75,7 @@ class Fused(Score):
         *,
         depth: str = DEPTH,
         leading: Sequence[str] = (),
+        extra: Mapping[str, float] | None = None,
     ) -> None:
         names = () if statistics is None else tuple(statistics)
         unusable = [name for name in names if not isinstance(name, str) or name == self.name]
@@ -83,7 +85,7 @@ class Fused(Score):
         if not set(leading) <= set(names):
             raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(names)}")
         self.statistics = None if statistics is None else names
-        self.fusion = Fusion(depth, leading)
+        self.fusion = Fusion(depth, leading, extra)
         self._scores = {name: score(name) for name in names if name in SCORES}
 
     @property
@@ -132,6 +134,19 @@ class Fused(Score):
             return Fused(names, depth=self.fusion.depth, leading=there(self.LEADING))
         leading = there(self.FEW_LEADING)
         return Fused(tuple(dict.fromkeys([*leading, *available.of_inputs])), depth=SUM, leading=leading)
+
+    @property
+    def weighs(self) -> tuple[str, ...]:
+        """``isolation`` of pictures: it finds all kinds of outliers of some, and of others it does not."""
+        return () if self.fusion.depth == SUM else tuple({"isolation"} & set(self.fusion.leading))
+
+    def weigh(self, inliers: Measured, made_up: Sequence[Measured], /) -> None:
+        """Learn how much more each statistic of :attr:`weighs` counts, before :meth:`fit`."""
+        extra = {
+            name: weight(inliers.statistic(name), [own.statistic(name) for own in made_up])
+            for name in self.weighs
+        }
+        self.fusion = Fusion(self.fusion.depth, self.fusion.leading, extra)
 
     def fit(self, measured: Measured, /) -> Self:
         """Learn from what was measured of inliers."""
@@ -191,6 +206,7 @@ class Fused(Score):
             "statistics": None if self.statistics is None else list(self.statistics),
             "depth": self.fusion.depth,
             "leading": list(self.fusion.leading),
+            "extra": dict(self.fusion.extra),
         }
 
     @property

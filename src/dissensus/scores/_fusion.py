@@ -31,7 +31,8 @@ class Fusion:
        the largest of the others', which count on both sides; step 3 is left out.
     3. With ``leading``, the names of statistics of which *high* values alone are suspicious, half the mean of
        their own :math:`-\log p` is added to the depth's: Fisher's way to join tests, with a weight. A density
-       looks in all directions alike; this tells it where outliers are more often found.
+       looks in all directions alike; this tells it where outliers are more often found. ``extra`` are
+       weights, by name, with which the :math:`-\log p` of statistics is added once more.
     4. The sum is again put among that of the inliers, as far as possible each without its own part in it.
 
     Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input.
@@ -46,12 +47,17 @@ class Fusion:
     names_: tuple[str, ...]
     """The statistics, in the order of the alphabet."""
 
-    def __init__(self, depth: str = "mixture", leading: Sequence[str] = ()) -> None:
+    def __init__(
+        self, depth: str = "mixture", leading: Sequence[str] = (), extra: Mapping[str, float] | None = None
+    ) -> None:
         if depth not in (*DEPTHS, SUM):
             raise SettingsError(f"there is no depth {depth!r}; choose one of {', '.join((*DEPTHS, SUM))}")
         if isinstance(leading, str):
             raise SettingsError(f"leading={leading!r} must be a list of names: give [{leading!r}]")
         self.depth, self.leading = depth, tuple(leading)
+        self.extra = dict(extra or {})
+        if not set(self.extra) <= set(leading) or not all(0.0 <= each <= 1.0 for each in self.extra.values()):
+            raise SettingsError(f"extra={self.extra} must be weights from 0 to 1 of leading statistics")
 
     def fit(self, statistics: Mapping[str, ArrayLike]) -> Self:
         """Learn from the statistics (n,) of inliers, by name, that nothing else was fitted on."""
@@ -155,8 +161,11 @@ class Fusion:
         if not self.leading:
             return total
         leaders = [self.names_.index(name) for name in self.leading]
-        led: FloatArray = surprise(z[:, leaders]).mean(axis=1)
-        return total + LEADING_WEIGHT * led
+        nats = surprise(z[:, leaders])
+        led: FloatArray = total + LEADING_WEIGHT * nats.mean(axis=1)
+        for place, name in enumerate(self.leading):
+            led = led + self.extra.get(name, 0.0) * nats[:, place]
+        return led
 
     def _plain_sum(self, z: FloatArray) -> FloatArray:
         """The sum (N,) of the leading −log p and the largest of the others', of normal scores (N, J).

@@ -1,0 +1,50 @@
+"""What a score learns from validation inputs, and from outliers that are made up of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from dissensus.detector.learnt import Drawn
+from dissensus.detector.measuring import measure
+from dissensus.inputs import as_bytes, every_kind
+from dissensus.scores import Measured, Score
+from dissensus.seeding import stream_seed
+
+__all__ = ["teach"]
+
+MADE_OF = 300  # validation pictures, at most, that outliers of each kind are made of
+
+
+def teach(
+    score: Score,
+    drawn: Drawn,
+    validation: Iterable[tuple[NDArray[Any], Tensor]],
+    *,
+    device: torch.device,
+) -> None:
+    """Let a score learn from validation inputs, which come in batches, as read and as a model reads them."""
+    found: list[Measured] = []
+    pictures: NDArray[Any] | None = None
+    for inliers, data in validation:
+        found.append(measure(drawn, inliers, score.requires, device=device, data=data))
+        if pictures is None:
+            pictures = inliers[:MADE_OF]
+    together = Measured.together(found)
+    if score.weighs and pictures is not None:
+        score.weigh(together, _made_up(score, drawn, pictures))
+    score.fit(together)
+
+
+def _made_up(score: Score, drawn: Drawn, pictures: NDArray[Any]) -> list[Measured]:
+    """What is measured, without a model, of the outliers of each kind that are made of pictures."""
+    made = every_kind(as_bytes(pictures), stream_seed(drawn.seed, "made up to learn from"))
+    return [
+        Measured(None, {name: found[name] for name in score.weighs})
+        for own in made.values()
+        for found in (drawn.preprocessor.statistics(own, own, only=score.weighs),)
+    ]
