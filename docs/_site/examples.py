@@ -80,7 +80,14 @@ def add_example(app: Sphinx, what: str, name: str, value: Any, options: Any, lin
     lines += [*(f"   {line}" for line in code), ""]
 
 
+def keep_colon(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Keep "T: how many …" of an attribute a sentence: numpydoc would take T for its type."""
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = re.sub(r"^([^:`]{1,12}): ", r"\1 – ", lines[0])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", keep_colon, priority=100)
     app.connect("autodoc-process-docstring", add_example, priority=900)
     return {"parallel_read_safe": True}
