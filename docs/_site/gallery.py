@@ -61,9 +61,8 @@ def on_read(app: Sphinx, document: str, content: list[str]) -> None:
     record = records().get(name)
     head, code, rest = content[0].partition("\n.. GENERATED FROM PYTHON SOURCE LINES")
     body, mark, end = rest.partition("\n.. _sphx_glr_download_")
-    content[0] = (
-        head + drawn(name) + code + body + (NOT_YET if record is None else printed(name, record)) + mark + end
-    )
+    said = NOT_YET if record is None else printed(name, record)
+    content[0] = head + drawn(name) + code + body + said + mark + end
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -21,7 +21,7 @@ def told(monkeypatch):
         "tables.tables.detector.auroc": 0.6,
         "tables.tables.knn.auroc": 0.75,
     }
-    monkeypatch.setattr(module, "find_number", lambda name, results: values.get(name, math.nan))
+    monkeypatch.setattr(module, "find_number", lambda name, _: values.get(name, math.nan))
     return values
 
 
