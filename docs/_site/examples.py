@@ -46,6 +46,20 @@ def givers() -> Mapping[str, list[str]]:
     return found
 
 
+@cache
+def giving() -> Mapping[str, list[str]]:
+    """By class, the public functions that return one of it."""
+    found: dict[str, list[str]] = {}
+    for package in PACKAGES:
+        module = import_module(f"dissensus.{package}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isroutine(value):
+                for each in re.findall(r"\w+", str(value.__annotations__.get("return", ""))):
+                    found.setdefault(each, []).append(name)
+    return found
+
+
 def doctest(text: str) -> list[str]:
     """The lines of a docstring's examples."""
     found, inside = [], False
@@ -62,6 +76,9 @@ def example_of(full: str) -> tuple[str, list[str]] | None:
     if name in givers():
         return "Example", givers()[name]
     use = uses().get(name)
+    if use is None or use.path.startswith("src/"):  # what gives one says more to a reader
+        known = [uses()[giver] for giver in giving().get(name, ()) if giver in uses()]
+        use = next((each for each in known if not each.path.startswith("src/")), use)
     return None if use is None else (f"In {use.path}", use.code.splitlines())
 
 

@@ -47,10 +47,14 @@ def printed(name: str, record: dict[str, Any]) -> str:
 
 def thumbnails(app: Sphinx) -> None:
     """Put what an example drew on its card; sphinx-gallery, which runs none, knows no picture of it."""
-    for figure in sorted((RESULTS / "figures").glob("*.png")):
-        card = Path(app.srcdir) / "gallery/images/thumb" / f"sphx_glr_{figure.stem}_thumb.png"
-        with Image.open(figure) as drawn:
-            ImageOps.pad(drawn.convert("RGB"), THUMBNAIL, color="white").save(card)
+    for example in (ROOT / "examples").glob("*.py"):
+        card = Path(app.srcdir) / "gallery/images/thumb" / f"sphx_glr_{example.stem}_thumb.png"
+        figure = RESULTS / "figures" / f"{example.stem}.png"
+        if figure.exists():
+            with Image.open(figure) as picture:
+                ImageOps.pad(picture.convert("RGB"), THUMBNAIL, color="white").save(card)
+        else:
+            Image.new("RGB", THUMBNAIL, "whitesmoke").save(card)
 
 
 def on_read(app: Sphinx, document: str, content: list[str]) -> None:
