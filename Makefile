@@ -40,6 +40,12 @@ test-gpu: $(READY)
 paper: $(READY)
 	$(BIN)/python -m benchmarks paper --seeds 0,1,2
 
+# Which lines no test reaches. Not part of `make test`: before Python 3.12 lines are counted by a hook on each of
+# them, which costs more than a twentieth of the time.
+coverage: $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pytest-cov
+	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=dissensus --cov-report=term:skip-covered
+
 # The site, in build/site: any warning is an error. The Python lines of its pages are run first. It is built in the
 # same environment as the tests: what it takes beside that is small and pure Python. Its gallery shows what
 # `make gallery` recorded, so that nothing is measured here; the figures of the concepts are drawn, and cached.

@@ -42,6 +42,8 @@ nb_execution_cache_path = str(HERE.parent / "build/notebooks")
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120
 nb_merge_streams = True
+nb_code_prompt_show = "How this figure is made"
+nb_code_prompt_hide = "Hide the code"
 
 # ---- what is said of every public name
 

@@ -27,7 +27,7 @@ PREPARED = {
     "edge": "from dissensus import BayesianVAE, load_sample; from dissensus.export import export_gate; "
     "export_gate(BayesianVAE(effort='fast', epochs=12).fit(load_sample()[0].images[:2000]), 'gate.onnx')"
 }
-PATIENCE = 1200  # seconds
+PATIENCE = 3600  # seconds
 
 
 def source_digest(example: Path) -> str:

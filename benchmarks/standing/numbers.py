@@ -26,5 +26,13 @@ def _table(results: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
-NUMBERS: Mapping[str, Number] = {}
+def _questions(results: Path) -> float:
+    return float(len(list(standing_lines(results))))
+
+
+def _behind(results: Path) -> float:
+    return float(sum(line.ours < line.baseline.value for line in standing_lines(results)))
+
+
+NUMBERS: Mapping[str, Number] = {"questions": _questions, "behind": _behind}
 TABLES: Mapping[str, Table] = {"all": _table}

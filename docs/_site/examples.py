@@ -46,6 +46,20 @@ def givers() -> Mapping[str, list[str]]:
     return found
 
 
+@cache
+def giving() -> Mapping[str, list[str]]:
+    """By class, the public functions that return one of it."""
+    found: dict[str, list[str]] = {}
+    for package in PACKAGES:
+        module = import_module(f"dissensus.{package}")
+        for name in module.__all__:
+            value = getattr(module, name)
+            if inspect.isroutine(value):
+                for each in re.findall(r"\w+", str(value.__annotations__.get("return", ""))):
+                    found.setdefault(each, []).append(name)
+    return found
+
+
 def doctest(text: str) -> list[str]:
     """The lines of a docstring's examples."""
     found, inside = [], False
@@ -62,6 +76,9 @@ def example_of(full: str) -> tuple[str, list[str]] | None:
     if name in givers():
         return "Example", givers()[name]
     use = uses().get(name)
+    if use is None or use.path.startswith("src/"):  # what gives one says more to a reader
+        known = [uses()[giver] for giver in giving().get(name, ()) if giver in uses()]
+        use = next((each for each in known if not each.path.startswith("src/")), use)
     return None if use is None else (f"In {use.path}", use.code.splitlines())
 
 
@@ -80,7 +97,14 @@ def add_example(app: Sphinx, what: str, name: str, value: Any, options: Any, lin
     lines += [*(f"   {line}" for line in code), ""]
 
 
+def keep_colon(app: Sphinx, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Keep "T: how many …" of an attribute a sentence: numpydoc would take T for its type."""
+    if what in ("attribute", "data", "property") and lines:
+        lines[0] = re.sub(r"^([^:`]{1,12}): ", r"\1 – ", lines[0])
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
+    app.connect("autodoc-process-docstring", keep_colon, priority=100)
     app.connect("autodoc-process-docstring", add_example, priority=900)
     return {"parallel_read_safe": True}

@@ -21,7 +21,7 @@ __all__ = ["most_informative"]
 
 
 def most_informative(matrix: ArrayLike, n: int) -> NDArray[np.int64]:
-    """The numbers (n,) of the inputs to learn from, the most informative first, by the matrix (M, N).
+    """Choose n of N inputs to learn from, the most informative first, by the matrix (M, N).
 
     σ² is the median of ‖c‖². Of inputs with equal columns one is chosen at most, unless there are no others.
 

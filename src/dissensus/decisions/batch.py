@@ -24,7 +24,7 @@ CELLS = 2_000_000  # gaps times compositions in memory at once
 
 @dataclass(frozen=True)
 class BatchTest:
-    """The answer for a whole batch."""
+    """Whether a whole batch is like the calibration inputs."""
 
     p_value: float
     """How often a batch like the calibration inputs looks at least as odd; at least 1/(R + 1)."""

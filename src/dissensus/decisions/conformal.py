@@ -24,7 +24,7 @@ DIGITS = 40  # of the 53 that a number has
 
 
 def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
-    """p = (1 + #{calibration scores ≥ s})/(n + 1) for :func:`rounded` scores (N,), higher = more unusual.
+    """Return p = (1 + #{calibration scores ≥ s})/(n + 1) of each :func:`rounded` score s, (N,).
 
     >>> conformal_p_values([1.0, 2.0, 3.0], [0.0, 2.5, 9.0])
     array([1.  , 0.5 , 0.25])
@@ -35,7 +35,7 @@ def conformal_p_values(calibration: ArrayLike, scores: ArrayLike) -> NDArray[np.
 
 
 def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> float:
-    """The t with p(s) ≤ α exactly where a :func:`rounded` s > t; infinite where few scores allow no alarm.
+    """Return the t with p(s) ≤ α exactly where :func:`rounded` s > t; infinite if no alarm can be.
 
     >>> conformal_threshold(range(1, 20), 0.05), conformal_threshold(range(1, 19), 0.05)
     (19.0, inf)
@@ -46,7 +46,7 @@ def conformal_threshold(calibration: ArrayLike, false_alarm_rate: float) -> floa
 
 
 def rounded(scores: ArrayLike) -> NDArray[np.float64]:
-    """Scores to 40 binary digits, about twelve decimal ones.
+    """Round scores to 40 binary digits, about twelve decimal ones.
 
     An input that was among the calibration inputs is one of them again only if its score is equal to the one
     on record, and the last bits of a score are not the same on every machine and in every version.
@@ -59,7 +59,7 @@ def rounded(scores: ArrayLike) -> NDArray[np.float64]:
 
 
 def allowed_alarms(calibration_size: int, false_alarm_rate: float) -> int:
-    """k = ⌊α(n + 1)⌋: the threshold is the k-th largest of n calibration scores; 0 allows no alarm.
+    """Return k = ⌊α(n + 1)⌋: the threshold is the k-th largest calibration score; 0 allows no alarm.
 
     >>> allowed_alarms(99, 0.05), allowed_alarms(18, 0.05)
     (5, 0)
@@ -70,7 +70,7 @@ def allowed_alarms(calibration_size: int, false_alarm_rate: float) -> int:
 
 
 def least_calibration_size(false_alarm_rate: float) -> int:
-    """How many calibration inputs it takes before any alarm at this rate is possible.
+    """Return how many calibration inputs it takes before any alarm at this rate is possible.
 
     >>> least_calibration_size(0.01)
     99

@@ -28,7 +28,7 @@ ROUNDING = 1e-12  # conformal p-values are fractions that may meet the rate exac
 
 
 class Discoveries(NamedTuple):
-    """What a procedure says of N tests."""
+    """Which of N tests a procedure flags, and their adjusted p-values."""
 
     flagged: NDArray[np.bool_]
     """(N,)"""
@@ -52,7 +52,7 @@ def benjamini_hochberg(p_values: ArrayLike, fdr: float) -> Discoveries:
 
 
 def discovery_limit(p_values: ArrayLike, counts: ArrayLike, fdr: float) -> float:
-    r"""The largest p-value that :func:`benjamini_hochberg` flags; −1 where it flags none.
+    r"""Return the largest p-value that :func:`benjamini_hochberg` flags; −1 where it flags none.
 
     It is told each of the different p-values once, and how often each occurs. Conformal p-values are n + 1
     fractions at most, however many inputs have one: of ten thousand million, these are all that has to be in

@@ -94,14 +94,14 @@ class DriftMonitor:
         self.reset()
 
     def reset(self) -> None:
-        """Starts again, after an alarm was looked into: capital 1, and the stream so far is forgotten."""
+        """Start anew, after an alarm was looked into: capital 1, and the stream so far is forgotten."""
         self._seen = Ranked(self._calibration)
         self._stakes = np.full(len(SLOPES) + len(POWERS), 1.0 / (len(SLOPES) + len(POWERS)))
         self._log_capital = 0.0
         self._alarm_at: int | None = None
 
     def update(self, scores: ArrayLike) -> FloatArray:
-        """The stream's next scores (N,) → the logarithm of the capital after each (N,)."""
+        """Take in the stream's next scores (N,); return the logarithm of the capital after each, (N,)."""
         values = _checked(scores, "scores")
         # One number a score whatever the batches: the same stream gives the same answer however it is cut.
         ties = np.random.Generator(np.random.PCG64(self._seed).advance(self._drawn)).random(len(values))

@@ -53,7 +53,7 @@ class Exchangeability:
 
     @property
     def sentence(self) -> str:
-        """The answer for a person, with the remedy."""
+        """Return the answer for a person, with the remedy."""
         pairs, p = f"in {self.scores_higher:.0%} of pairs", _chance(self.p_value)
         lie = "lies" if self.above == 1 else "lie"
         above = f"{self.above:,} of {self.recent_inputs:,} {lie} above the threshold"

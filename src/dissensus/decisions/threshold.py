@@ -48,7 +48,7 @@ class Threshold:
 
 
 def calibrated_threshold(calibration: ArrayLike, false_alarm_rate: float, *, level: float = 0.9) -> Threshold:
-    """The conformal threshold of the calibration scores (n,), with the interval of its realised rate.
+    """Return the conformal threshold of calibration scores (n,), with the interval of its rate.
 
     >>> found = calibrated_threshold(range(1, 1000), 0.05)
     >>> found.value, round(found.interval.low, 3), round(found.interval.high, 3)
@@ -66,7 +66,7 @@ def calibrated_threshold(calibration: ArrayLike, false_alarm_rate: float, *, lev
 def false_alarm_interval(
     calibration_size: int, false_alarm_rate: float, *, level: float = 0.9, tests: int | None = None
 ) -> FalseAlarmInterval:
-    """The equal-tailed interval of the realised false-alarm rate, over calibration sets of this size.
+    """Return the equal-tailed interval of the realised false-alarm rate, over calibration sets.
 
     Of all inliers there may ever be, or, with ``tests``, of that many: a share of finitely many can only be a
     multiple of 1/m, so that interval holds with probability ``level`` or a little more. Tied scores can only

@@ -24,7 +24,7 @@ __all__ = ["effective_size", "weighted_p_values"]
 def weighted_p_values(
     calibration: ArrayLike, scores: ArrayLike, calibration_weights: ArrayLike, weights: ArrayLike
 ) -> NDArray[np.float64]:
-    """P-values (N,) of scores (N,) with ``weights`` (N,), among calibration scores (n,) with weights (n,).
+    """Return p-values (N,) of weighted scores (N,) among weighted calibration scores (n,).
 
     Scores are :func:`rounded`, higher = more unusual. A weight says how much more frequent such an input is
     now than it was among the calibration inputs; only ratios of weights matter.

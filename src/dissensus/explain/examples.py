@@ -35,7 +35,7 @@ class Examples:
     def nearest(
         self, codes: NDArray[np.float32], count: int
     ) -> list[tuple[NDArray[Any], NDArray[np.float64]]]:
-        """For each of the codes (N, Z) the ``count`` nearest inputs and how far they are."""
+        """Find for each of the codes (N, Z) the ``count`` nearest inputs, and how far they are."""
         found = []
         for code in codes.astype(np.float64):
             distances = np.sqrt(((self.codes - code) ** 2).sum(axis=1))
@@ -47,7 +47,7 @@ class Examples:
 def first_codes(
     model: GenerativeModel, draws: WeightDraws, data: Tensor, *, device: torch.device | str = "cpu"
 ) -> NDArray[np.float32]:
-    """The model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
+    """Return the model's features (N, F) of inputs ``data`` (N, *S) under the first draw."""
     device = torch.device(device)
     with workspace(model, device) as own, torch.inference_mode(), torch_threads(1):
         load_draw(own, draws, 0)
@@ -59,7 +59,7 @@ def first_codes(
 
 
 def choose_examples(total: int, shown: NDArray[Any], *, count: int, seed: int) -> NDArray[np.int64]:
-    """The numbers of at most ``count`` of ``total`` inputs, by chance and in order.
+    """Choose at most ``count`` of ``total`` inputs by chance; return their numbers in order.
 
     There are fewer if inputs that are ``shown`` (n, *S) as these are so large that 16 MiB hold no more.
     """

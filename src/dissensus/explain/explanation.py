@@ -150,7 +150,7 @@ class Explanation:
 
 
 class Views(NamedTuple):
-    """How the draws see N inputs."""
+    """Where the draws disagree about N inputs, and what each rebuilds."""
 
     disagreement: NDArray[np.float64]
     """(N, H, W) or (N, D), in nats."""
@@ -166,7 +166,7 @@ def views(
     reconstructions: int,
     device: torch.device | str = "cpu",
 ) -> Views:
-    """Disagreement and reconstructions of inputs ``data`` (N, *S), as each draw observes them.
+    """Measure where draws disagree about inputs ``data`` (N, *S), and what each rebuilds.
 
     The R draws that reconstruct are spread evenly over all of them, and so over the chains. A model that
     tells no terms, or does not reconstruct, has zeros for the first, and none of the second.
@@ -247,5 +247,5 @@ def _spread(count: int, wanted: int) -> Sequence[int]:
 
 
 def _number(value: float) -> float | None:
-    """JSON has neither infinity nor NaN."""
+    """Return the number, or None for infinity and NaN, which JSON does not have."""
     return float(value) if math.isfinite(value) else None

@@ -17,7 +17,7 @@ _USUAL_KEYS = ("images", "x", "X", "data")
 
 
 def read_array(path: str | Path, *, mapped: bool = False) -> NDArray[Any]:
-    """The array of a ``.npy`` file, or of a ``.npz`` file that holds one array or one under a usual name.
+    """Return the array of a ``.npy`` file, or of a ``.npz`` file with one array or a usual name.
 
     The usual names are ``images``, ``x``, ``X`` and ``data``, tried in this order. With ``mapped`` a ``.npy``
     file stays on disk and its rows are read when they are asked for.

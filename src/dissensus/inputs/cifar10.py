@@ -18,7 +18,7 @@ _RECORD = 1 + 3 * 32 * 32
 def read_cifar10(
     paths: str | Path | Iterable[str | Path],
 ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images (N, 32, 32, 3) and labels (N,) of one ``.bin`` file, or of several one after the other."""
+    """Read images (N, 32, 32, 3) and labels (N,) of one ``.bin`` file, or of several in a row."""
     files = [paths] if isinstance(paths, str | Path) else list(paths)
     if not files:
         raise DataError("read_cifar10 needs at least one .bin file.")

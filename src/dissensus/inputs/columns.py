@@ -45,21 +45,21 @@ class Remarks:
     """Row → what no training row had, in words."""
 
     def refuse(self, row: int, column: str, value: Any, wanted: str) -> None:
-        """Notes a cell that holds something else than its column did in training."""
+        """Record that a cell holds another kind of value than its column did in training."""
         reason = f"column {column!r} holds {str(value)[:40]!r}, which is no {wanted}"
         self.problems.setdefault(row, {})[column] = reason
 
     def note(self, row: int, text: str) -> None:
-        """Notes what no training row had."""
+        """Record a value that no training row had."""
         self.notes.setdefault(row, []).append(text)
 
     def never_missing(self, row: int, column: str) -> None:
-        """Notes a value that is missing in a column where none was missing in training."""
+        """Record a missing value in a column where none was missing in training."""
         self.note(row, f"{column}: missing, never so in training")
 
 
 class Column(ABC):
-    """The rule for one column."""
+    """How the cells of one column become numbers."""
 
     kind: ClassVar[str]
     """How it is called in a file."""
@@ -134,7 +134,7 @@ class NumberColumn(Column):
         return np.where(rows[:, 1] > 0.5, np.nan, rows[:, 0]) if self.may_miss else rows[:, 0]
 
     def span(self, rows: NDArray[np.float64]) -> str:
-        """From the smallest number to the largest."""
+        """Return the smallest and the largest number, in words."""
         numbers = self.observed(rows)
         present = numbers[~np.isnan(numbers)]
         if len(present) < 2:
@@ -207,7 +207,7 @@ class DateColumn(Column):
         return f"{self.written(float(month))}, a {weekday}{hour}"
 
     def span(self, rows: NDArray[np.float64]) -> str:
-        """From the first month to the last."""
+        """Return the first and the last month, in words."""
         months = self.observed(rows)
         present = months[np.isfinite(months)]
         if not len(present):

@@ -49,7 +49,7 @@ class Components:
 
     @classmethod
     def fit(cls, vectors: NDArray[np.float64], rows_each: int = ROWS_EACH) -> Components:
-        """The directions in which training vectors (N, D) vary most; absurd values are cut off for that.
+        """Find the directions in which training vectors (N, D) vary most, with absurd values cut off.
 
         There is at most one of them for each ``rows_each`` vectors.
 
@@ -72,7 +72,7 @@ class Components:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the numbers that a vector becomes."""
+        """Return the names of the numbers that a vector becomes."""
         components = tuple(f"component {place}" for place in range(len(self.directions)))
         return (*components, "residual") if self.has_residual else components
 

@@ -47,12 +47,12 @@ class EmbeddedPreprocessor(Preprocessor):
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        """Of one input, as it is given."""
+        """The shape of one input, as it is given."""
         return self.given.shape
 
     @property
     def resize(self) -> tuple[int, int] | None:  # type: ignore[override]
-        """What picture files are brought to."""
+        """The height and width that picture files are brought to."""
         return self.given.resize
 
     @property
@@ -62,7 +62,7 @@ class EmbeddedPreprocessor(Preprocessor):
 
     @property
     def seen(self) -> tuple[int, ...]:
-        """(K,), or (K + 1,) with the residual."""
+        """The shape of what the model reads: (K,), or (K + 1,) with the residual."""
         return self.standardiser.mean.shape
 
     @property
@@ -85,7 +85,7 @@ class EmbeddedPreprocessor(Preprocessor):
         return self.given.contract()
 
     def steps(self) -> list[dict[str, Any]]:
-        """Resized if asked for, embedded, projected, standardised, and cut off."""
+        """Return the steps in order: resized if asked for, embedded, projected, standardised, cut off."""
         resize = [] if self.resize is None else [{"step": "resize", "to": list(self.resize)}]
         embed = {"step": "embed", "by": self.described["embedder"]}
         project = {"step": "project", "numbers": len(self.components.names)}
@@ -93,11 +93,11 @@ class EmbeddedPreprocessor(Preprocessor):
         return [*resize, embed, project, {"step": "standardise"}, clip]
 
     def read(self, inputs: Any) -> Prepared:
-        """Checked as what is given."""
+        """Return the inputs, checked as whatever was given: pictures, rows or objects."""
         return self.given.read(inputs)
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
-        """Components and residual of the vectors, in deviations from the mean, float32.
+        """Return components and residual of the vectors, in deviations from the mean, as float32.
 
         What an embedder gives that is no number lies as far out as can be; of a blank input there is none.
         """
@@ -116,16 +116,16 @@ class EmbeddedPreprocessor(Preprocessor):
         return found
 
     def shown(self, array: NDArray[Any], data: NDArray[Any]) -> NDArray[Any]:
-        """The components and the residual."""
+        """Return the components and the residual, which is what a person is shown."""
         return self.inverse(data, array.dtype)
 
     def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ARG002
-        """In the components' own units."""
+        """Return components in their own units."""
         return self.standardiser.mean + self.standardiser.scale * seen
 
     @property
     def clip(self) -> float | None:
-        """Ten deviations, as of rows."""
+        """Values are cut off at ten deviations, as those of rows are."""
         return LEARNT
 
     @property
@@ -135,7 +135,7 @@ class EmbeddedPreprocessor(Preprocessor):
 
     @property
     def statistic_names(self) -> tuple[str, ...]:
-        """Those of the vectors' surroundings, if training vectors are kept."""
+        """The names of statistics by distance to training vectors, if these are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
 
     def statistics(
@@ -153,15 +153,15 @@ class EmbeddedPreprocessor(Preprocessor):
         return replace(self, surroundings=None)
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
-        """Normal numbers, as if standardised."""
+        """Return normal numbers, as if they were standardised components."""
         return random.normal(size=(count, *self.seen)).astype(np.float32)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """As of what is given."""
+        """Do as the reader of what is given does."""
         return self.given.blank(count)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """As of what is given."""
+        """Do as the reader of what is given does."""
         return self.given.is_single(shape)
 
     def config(self) -> dict[str, Any]:

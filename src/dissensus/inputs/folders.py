@@ -75,7 +75,7 @@ class ImageFolder:
         return self._decided()[1]
 
     def batches(self, size: int = 256) -> Iterator[tuple[list[Path], NDArray[np.uint8]]]:
-        """Paths and pixels (n, H, W) or (n, H, W, 3), n ≤ ``size``; only one batch is in memory."""
+        """Yield paths and pixels (n, H, W) or (n, H, W, 3), n ≤ ``size``, a batch in memory at a time."""
         if size < 1:
             raise DataError(f"size must be at least 1, not {size}.")
         paths: list[Path] = []
@@ -90,7 +90,7 @@ class ImageFolder:
             yield paths, pixels[: len(paths)]
 
     def load(self) -> NDArray[np.uint8]:
-        """All pictures at once, (N, H, W) or (N, H, W, 3)."""
+        """Return all pictures at once, (N, H, W) or (N, H, W, 3)."""
         return next(pixels for _, pixels in self.batches(len(self)))
 
     def run(self, start: int, stop: int) -> NDArray[np.uint8]:

@@ -44,11 +44,11 @@ class Frame:
         return tuple(name for name in self.frame.columns if name != self.id_column)
 
     def load(self) -> Table:
-        """The whole table."""
+        """Return the whole table."""
         return self._table(0, len(self))
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
-        """Tables of at most ``size`` rows, from row ``start`` on."""
+        """Yield tables of at most ``size`` rows, from row ``start`` on."""
         for begin in range(start, len(self), size):
             table = self._table(begin, min(begin + size, len(self)))
             yield Chunk(table.names, table, (begin + len(table)) / len(self))

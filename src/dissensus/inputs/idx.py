@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 
 
 def read_idx(path: str | Path) -> NDArray[Any]:
-    """The array in an IDX file, plain or gzip-compressed (told by its first bytes, not by its name)."""
+    """Return the array in an IDX file, plain or gzip-compressed, whatever its name ends with."""
     path = Path(path)
     try:
         with path.open("rb") as plain:

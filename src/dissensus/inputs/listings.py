@@ -14,7 +14,7 @@ BLOCKS, BLOCK = 256, 1 << 16  # of a larger one, as many evenly spaced runs of s
 
 
 def listing_digest(data: str) -> str:
-    """The digest of a folder's names and sizes, of a file's size and content, or of a dataset's name.
+    """Return a digest of a folder's names and sizes, a file's size and content, or a dataset's name.
 
     Of files larger than 64 MiB, 16 MiB spread over the whole are read; times and the path do not count.
     """

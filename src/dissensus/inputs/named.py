@@ -24,7 +24,7 @@ def load_dataset(
     download: bool = True,
     progress: Progress | None = None,
 ) -> Dataset:
-    """The dataset of that name, one of ``DATASET_NAMES``.
+    """Return the dataset of that name, one of ``DATASET_NAMES``.
 
     The files are taken from the first of ``dataset_places(name)`` that has them all, as they are; what is not
     found is downloaded into the per-user cache and checked against the published checksum.
@@ -43,7 +43,7 @@ def load_dataset(
 
 
 def dataset_places(name: str) -> list[Path]:
-    """The folders that are looked in for a dataset's files, in this order."""
+    """Return the folders where a dataset's files are looked for, in this order."""
     entry = DATASETS[name]
     configured = os.environ.get("DISSENSUS_DATA")
     roots = [Path(configured).expanduser()] if configured else []

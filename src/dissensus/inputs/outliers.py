@@ -35,12 +35,12 @@ Images = NDArray[np.uint8]
 
 
 def uniform_noise(images: Images, rng: np.random.Generator) -> Images:
-    """Every value drawn evenly from 0..255."""
+    """Return images whose every value is drawn evenly from 0..255."""
     return rng.integers(0, 256, images.shape, np.uint8)
 
 
 def gaussian_noise(images: Images, rng: np.random.Generator) -> Images:
-    """Every value drawn from a normal law with the images' own mean and deviation, per channel."""
+    """Return normal noise with the images' own mean and deviation, per channel."""
     axes = (0, 1, 2)
     mean = images.mean(axes, np.float64)
     square = np.square(images, dtype=np.uint16).mean(axes, np.float64)  # 255² still fits
@@ -52,23 +52,23 @@ def gaussian_noise(images: Images, rng: np.random.Generator) -> Images:
 
 
 def constant(images: Images, rng: np.random.Generator) -> Images:
-    """One grey level or one colour for each image."""
+    """Return images of a single grey level or colour each."""
     colours = rng.integers(0, 256, (len(images), 1, 1, *images.shape[3:]), np.uint8)
     return np.broadcast_to(colours, images.shape).copy()
 
 
 def inverted(images: Images, rng: np.random.Generator | None = None) -> Images:  # noqa: ARG001
-    """The negative: 255 − x."""
+    """Return the negatives of the images, 255 − x."""
     return 255 - images
 
 
 def flipped(images: Images, rng: np.random.Generator | None = None) -> Images:  # noqa: ARG001
-    """Upside down."""
+    """Return the images upside down."""
     return images[:, ::-1].copy()
 
 
 def rotated(images: Images, rng: np.random.Generator | None = None) -> Images:  # noqa: ARG001
-    """A quarter turn to the left; images that are not square are then stretched back to their old sides."""
+    """Turn images a quarter to the left; those that are not square are stretched to their old sides."""
     turned = np.rot90(images, axes=(1, 2))
     height, width = images.shape[1:3]
     rows = ((np.arange(height) + 0.5) * width / height).astype(np.intp)
@@ -77,7 +77,7 @@ def rotated(images: Images, rng: np.random.Generator | None = None) -> Images:  
 
 
 def shuffled_patches(images: Images, rng: np.random.Generator) -> Images:
-    """Square patches, a quarter of the shorter side, moved so that none stays in its place.
+    """Move square patches, a quarter of the shorter side, so that none stays in its place.
 
     Where the side does not divide, the patches lie in the middle and the border is left alone.
     """
@@ -103,7 +103,7 @@ def shuffled_patches(images: Images, rng: np.random.Generator) -> Images:
 
 
 def blurred(images: Images, rng: np.random.Generator | None = None) -> Images:  # noqa: ARG001
-    """A Gaussian blur with a deviation of 1/14 of the shorter side: two pixels in a 28×28 image."""
+    """Blur images with a deviation of 1/14 of the shorter side: two pixels in a 28×28 image."""
     from scipy.ndimage import gaussian_filter
 
     deviation = min(images.shape[1:3]) / 14
@@ -112,7 +112,7 @@ def blurred(images: Images, rng: np.random.Generator | None = None) -> Images:  
 
 
 def mixture(images: Images, rng: np.random.Generator) -> Images:
-    """The average of each image and one other of the set; each image serves once as that other one."""
+    """Average each image with one other of the set; each image serves once as that other one."""
     if len(images) < 2:
         raise DataError("a mixture needs at least two images to mix.")
     order = rng.permutation(len(images))
@@ -138,7 +138,7 @@ MADE_UP: Mapping[str, Callable[[Images, np.random.Generator], Images]] = Mapping
 
 
 def make_up(kind: str, images: Images, seed: int = 0) -> Images:
-    """Outliers of the named ``kind`` (a key of ``MADE_UP``) from ``images``, the same for the same seed.
+    """Make outliers of a ``kind`` (a key of ``MADE_UP``) from ``images``, the same for the same seed.
 
     >>> make_up("inverted", np.full((1, 1, 3), 5, np.uint8)).tolist()
     [[[250, 250, 250]]]

@@ -69,12 +69,12 @@ class PicturePreprocessor(Preprocessor):
         return {"kind": self.kind, "shape": list(self.shape), "accepts": accepts}
 
     def steps(self) -> list[dict[str, Any]]:
-        """Resized if asked for, and scaled."""
+        """Return the steps in order: resized if asked for, and scaled."""
         resize = [] if self.resize is None else [{"step": "resize", "to": list(self.resize)}]
         return [*resize, {"step": "scale", "to": [0.0, 1.0]}]
 
     def read(self, inputs: Any) -> Prepared:
-        """Pictures (n, H, W, C) of uint8 or float32."""
+        """Return checked pictures (n, H, W, C) of uint8 or float32."""
         if isinstance(inputs, Table):
             raise DataError(
                 "X is a table of named columns, and this detector was fitted on pictures: give it pictures"
@@ -92,11 +92,11 @@ class PicturePreprocessor(Preprocessor):
         return Prepared(check_images(inputs, expected=(height, width, channels)))
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
-        """As they are: scaling uint8 to [0, 1] is a model's first operation, on its device."""
+        """Return pictures as they are: a model's first operation scales uint8 to [0, 1], on its device."""
         return array
 
     def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:
-        """Pixels of uint8 where the inputs are, else in [0, 1]."""
+        """Return pixels of uint8 if the inputs have that type, else in [0, 1]."""
         pixels = seen.clip(0, 1)
         return (255 * pixels).round().astype(np.uint8) if dtype == np.uint8 else pixels
 
@@ -113,7 +113,7 @@ class PicturePreprocessor(Preprocessor):
         *,
         only: Collection[str] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
-        """The length of their code, their spectra, and how far they are from training pictures."""
+        """Return code lengths, spectra, and distances to training pictures, (N,) each."""
         pixels, wanted = as_bytes(array), set(self.statistic_names if only is None else only)
         found = {} if CODE not in wanted else {CODE: code_length(pixels)}
         if not wanted.isdisjoint(spectrum_names(self.shape)):
@@ -134,14 +134,14 @@ class PicturePreprocessor(Preprocessor):
         return {} if self.surroundings is None else self.surroundings.arrays()
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
-        """Noise (n, H, W, C)."""
+        """Return pictures of noise (n, H, W, C)."""
         return random.integers(0, 256, (count, *self.shape), dtype=np.uint8)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """Black pictures."""
+        """Return black pictures, which stand for inputs that are missing."""
         return np.zeros((count, *self.shape), dtype=np.uint8)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """(H, W, C), or (H, W) or (H, W, 3) of a grey one."""
+        """Whether it is one picture and no stack: (H, W, C), or (H, W) or (H, W, 3) of a grey one."""
         sides = self.shape[:2]
         return shape == self.shape or (self.shape[2:] == (1,) and shape in (sides, (*sides, 3)))

@@ -25,7 +25,7 @@ CHUNK = 1 << 20  # values that are predicted at a time
 
 
 def predicted_length(images: NDArray[Any]) -> NDArray[np.float64]:
-    """The bits (N,) that predictions leave over, of uint8 pictures (N, H, W, C).
+    """Return the bits (N,) that are left once each pixel of uint8 pictures is predicted.
 
     >>> predicted_length(np.stack([np.zeros((8, 8, 1), np.uint8), np.eye(8, dtype=np.uint8)[..., None]]))
     array([ 0., 22.])

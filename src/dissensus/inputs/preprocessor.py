@@ -33,11 +33,11 @@ class Prepared:
 
     @property
     def reasons(self) -> dict[int, str]:
-        """Position → everything that keeps the input from being scored, in one sentence."""
+        """By position, why an input cannot be scored, in one sentence."""
         return {position: "; ".join(cells.values()) for position, cells in sorted(self.problems.items())}
 
     def usable(self) -> Prepared:
-        """Those without problems, in order."""
+        """Return the positions of inputs without problems, in order."""
         if not self.problems:
             return self
         kept = [position for position in range(len(self)) if position not in self.problems]
@@ -45,7 +45,7 @@ class Prepared:
         return Prepared(self.array[kept], {}, notes)
 
     def alone(self, position: int) -> Prepared:
-        """One of them, copied: a view would keep all others in memory."""
+        """Return one of the inputs, copied: a view would keep all others in memory."""
         notes = {0: self.notes[position]} if position in self.notes else {}
         return Prepared(self.array[position : position + 1].copy(), {}, notes)
 

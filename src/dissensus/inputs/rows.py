@@ -38,7 +38,7 @@ class RowPreprocessor(Preprocessor):
 
     @property
     def shape(self) -> tuple[int, ...]:  # type: ignore[override]
-        """(D,)"""
+        """The shape of one row, (D,)."""
         return self.standardiser.mean.shape
 
     @property
@@ -63,7 +63,7 @@ class RowPreprocessor(Preprocessor):
 
     @property
     def table_columns(self) -> list[tuple[Column, slice]]:
-        """Those of the table; of rows without names, their numbers."""
+        """The table's own columns; of rows without names, the columns' numbers."""
         if self.table is not None:
             return self.table.parts
         places = range(self.shape[0])
@@ -85,7 +85,7 @@ class RowPreprocessor(Preprocessor):
         return {"kind": self.kind, "shape": list(self.shape), "accepts": {"float64": "finite"}}
 
     def steps(self) -> list[dict[str, Any]]:
-        """Columns encoded if they have names, standardised, and cut off."""
+        """Return the steps in order: columns encoded if they have names, standardised, cut off."""
         encode = [] if self.table is None else [{"step": "encode columns"}]
         return [*encode, {"step": "standardise"}, {"step": "clip", "to": [-FARTHEST, FARTHEST]}]
 
@@ -146,16 +146,16 @@ class RowPreprocessor(Preprocessor):
         return self.read(np.stack(columns, axis=1))
 
     def transform(self, array: NDArray[Any]) -> NDArray[Any]:
-        """In deviations from the mean, float32."""
+        """Return rows in deviations from the mean, as float32."""
         return self.standardiser(array)
 
     def inverse(self, seen: NDArray[np.float32], dtype: np.dtype[Any]) -> NDArray[Any]:  # noqa: ARG002
-        """In each column's own units."""
+        """Return rows in each column's own units."""
         return self.standardiser.mean + self.standardiser.scale * seen
 
     @property
     def clip(self) -> float | None:
-        """Ten deviations, lest one absurd value runs away with a chain."""
+        """Values are cut off at ten deviations, lest one absurd value runs away with a chain."""
         return LEARNT
 
     @property
@@ -165,7 +165,7 @@ class RowPreprocessor(Preprocessor):
 
     @property
     def statistic_names(self) -> tuple[str, ...]:
-        """Those of the rows' surroundings, if training rows are kept."""
+        """The names of statistics by distance to training rows, if these are kept."""
         return () if self.surroundings is None else self.surroundings.NAMES
 
     def statistics(
@@ -183,15 +183,15 @@ class RowPreprocessor(Preprocessor):
         return replace(self, surroundings=None)
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
-        """Normal numbers (n, D), as if standardised."""
+        """Return normal numbers (n, D), as if they were standardised rows."""
         return random.normal(size=(count, *self.shape)).astype(np.float32)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """Zeros (n, D)."""
+        """Return zeros (n, D), which stand for inputs that are missing."""
         return np.zeros((count, *self.shape))
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """Any list of numbers: one of another length is refused as a row, not as many."""
+        """Whether it is one row: any list of numbers is, so that a wrong length is refused as a row."""
         return len(shape) == 1
 
     def config(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ _TRAIN, _TEST, _SIDE = 6000, 1000, 28
 
 
 def load_sample() -> tuple[Dataset, Dataset]:
-    """6,000 training and 1,000 test images (N, 28, 28) of Fashion-MNIST with their labels, pixel for pixel.
+    """Return 6,000 training and 1,000 test images (N, 28, 28) of Fashion-MNIST with their labels.
 
     >>> load_sample()
     (Dataset('fashion-mnist-sample', 'train', images (6000, 28, 28)), \
@@ -45,7 +45,7 @@ Dataset('fashion-mnist-sample', 'test', images (1000, 28, 28)))
 
 
 def digits() -> NDArray[np.uint8]:
-    """scikit-learn's 1,797 handwritten digits, enlarged smoothly from 8×8 to uint8 (1797, 28, 28)."""
+    """Return scikit-learn's 1,797 handwritten digits, enlarged from 8×8 to uint8 (1797, 28, 28)."""
     from scipy.ndimage import zoom
     from sklearn.datasets import load_digits
 

@@ -28,7 +28,7 @@ class Shard:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The shard that a person named.
+        """Return the shard that a person named, such as ``3/64``.
 
         >>> Shard.parse("3/64")
         Shard(number=3, count=64)

@@ -40,7 +40,7 @@ def open_inputs(
     on_error: Literal["raise", "skip"] = "raise",
     progress: Progress | None = None,
 ) -> NDArray[Any] | ImageFolder | TableFile:
-    """The inputs ``source`` stands for; ``name`` is what messages call it.
+    """Open the inputs that ``source`` stands for; ``name`` is what messages call it.
 
     Accepts arrays and tensors (as they are, unchecked), datasets, image folders and tables, paths to files
     and folders, patterns for image files, and dataset names such as ``"mnist"`` or ``"mnist:test"``; what

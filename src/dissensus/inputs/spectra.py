@@ -43,7 +43,7 @@ SPECTRUM: Mapping[str, str] = MappingProxyType(
 
 
 def spectrum_names(shape: Sequence[int]) -> tuple[str, ...]:
-    """The statistics of images of shape (H, W, C).
+    """Return the names of the statistics of images of shape (H, W, C).
 
     >>> spectrum_names((8, 8, 1))[:3]
     ('detail-1', 'detail-3', 'detail-4')

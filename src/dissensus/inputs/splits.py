@@ -23,7 +23,7 @@ FRACTIONS: Mapping[str, float] = MappingProxyType(
 def split(
     n: int, fractions: Mapping[str, float] = FRACTIONS, *, seed: int = 0
 ) -> dict[str, NDArray[np.int64]]:
-    """Sorted row indices for each name: no row twice, no row left out.
+    """Divide rows at random: sorted indices by name, no row twice and none left out.
 
     The rows are shuffled by ``n`` and ``seed`` alone and the parts follow each other in the order given, so
     moving the border between two parts leaves all others as they were.
@@ -51,7 +51,7 @@ def split(
 def hold_out_classes(
     labels: ArrayLike, classes: Iterable[int]
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Masks (N,) of the inliers and of the outliers, when ``classes`` are taken as the outliers.
+    """Return masks (N,) of inliers and of outliers, with ``classes`` as the outliers.
 
     >>> hold_out_classes([0, 1, 2, 1], [1])[1]
     array([False,  True, False,  True])

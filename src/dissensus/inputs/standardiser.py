@@ -27,7 +27,7 @@ class Standardiser:
 
     @classmethod
     def fit(cls, rows: NDArray[Any]) -> Standardiser:
-        """Mean and standard deviation of each column, without the values that are :func:`far_out`.
+        """Learn mean and standard deviation of each column, without the values that are :func:`far_out`.
 
         A constant column is centred and left at scale 1. What varies by less than 1e-12 of its size is
         rounding and counts as constant; where such rounding is more than 1, as of columns of 1e20, it is the

@@ -42,7 +42,7 @@ def store_inputs(
     as_they_are: bool = False,
     stacklevel: int = 2,
 ) -> tuple[Stored, TableEncoder | None]:
-    """Inputs on disk, in ``folder`` if they must be decoded, and what made numbers of a table's columns.
+    """Put inputs on disk (in ``folder`` if they must be decoded); return them and a table's encoder.
 
     Rows of a table are read so many at once that they take about ``most`` bytes. Columns that number them
     are left out, and pictures that are all grey have one channel, unless they are to be read

@@ -18,7 +18,7 @@ _HEADER, _PACKED, _PIECE = 128, 15, 1 << 20  # of MATLAB 5 files: text, then ele
 
 
 def read_svhn(path: str | Path) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Images (N, 32, 32, 3) and labels (N,) in 0..9 of ``train_32x32.mat`` or its sisters."""
+    """Read images (N, 32, 32, 3) and labels (N,) in 0..9 of ``train_32x32.mat`` or its sisters."""
     from scipy.io import loadmat
 
     try:

@@ -76,7 +76,7 @@ class TableStream:
         return len(self.table)
 
     def load(self) -> Table:
-        """The whole table."""
+        """Return the whole table."""
         return self.table
 
     def chunks(self, size: int, start: int = 0) -> Iterator[Chunk]:
@@ -134,7 +134,7 @@ class TableFile:
         return tuple(name for name in self._all if name != self.id_column and name not in self.drop)
 
     def load(self) -> Table:
-        """The whole table; a row that cannot be read is an error here."""
+        """Return the whole table; a row that cannot be read is an error."""
         values: dict[str, list[Any]] = {name: [] for name in self.columns}
         names: list[str | int] = []
         for chunk in self.chunks(65_536):

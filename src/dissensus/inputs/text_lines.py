@@ -11,7 +11,7 @@ __all__ = ["read_lines"]
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """The lines of a text file in UTF-8, also one packed by gzip (``.gz``), without those that are empty."""
+    """Return the lines of a UTF-8 file, plain or packed by gzip (``.gz``), without empty ones."""
     path = Path(path)
     try:
         data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()

@@ -32,12 +32,12 @@ class TextPreprocessor(Preprocessor):
 
     @property
     def seen(self) -> tuple[int, ...]:
-        """(L,)"""
+        """The shape of what the model reads: L places of symbols."""
         return (self.vocabulary.length,)
 
     @property
     def n_features(self) -> int:
-        """A text is one thing."""
+        """How many values are given for one input: a text is one."""
         return 1
 
     @property
@@ -46,7 +46,7 @@ class TextPreprocessor(Preprocessor):
         return tuple(f"symbol {place + 1}" for place in range(self.vocabulary.length))
 
     def contract(self) -> dict[str, Any]:
-        """As of any list."""
+        """Kind and shape, as of any list."""
         return Things().contract()
 
     def steps(self) -> list[dict[str, Any]]:
@@ -74,15 +74,15 @@ class TextPreprocessor(Preprocessor):
         return seen
 
     def made_up(self, count: int, random: np.random.Generator) -> NDArray[Any]:
-        """Symbols by chance."""
+        """Return sequences of symbols drawn by chance."""
         return random.integers(0, len(self.vocabulary.symbols) + 1, (count, *self.seen)).astype(np.uint8)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """So many times None."""
+        """Return None so many times, which stands for inputs that are missing."""
         return np.full(count, None, dtype=object)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:  # noqa: ARG002
-        """Never: of a list."""
+        """Whether it is one text: never, for texts come in lists."""
         return False
 
     def config(self) -> dict[str, Any]:

@@ -52,11 +52,11 @@ class Things:
         return Prepared(records(inputs, self.feature_names), problems)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """So many times None, which no embedder is shown."""
+        """Return None so many times; no embedder is shown these."""
         return np.full(count, None, dtype=object)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:  # noqa: ARG002
-        """Never: one thing cannot be told from a list of them."""
+        """Whether it is one thing: never, for one cannot be told from a list of them."""
         return False
 
 

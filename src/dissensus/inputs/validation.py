@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 def check_images(
     array: ArrayLike, *, name: str = "X", expected: tuple[int, int, int] | None = None
 ) -> NDArray[np.uint8] | NDArray[np.float32]:
-    """Images (N, H, W, C) with C = 1 or 3, as uint8 in 0..255 or float32 in [0, 1].
+    """Check images; return (N, H, W, C), C = 1 or 3, as uint8 in 0..255 or float32 in [0, 1].
 
     Accepts (N, H, W), (N, H, W, 1) and (N, H, W, 3), of bool (False is black, True is white), of integers
     in 0..255, or of floats in [0, 1]. ``expected`` (H, W, C) is the shape they must have, if any.

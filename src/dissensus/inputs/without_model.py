@@ -17,7 +17,7 @@ CODE = "code-length"
 
 
 def image_statistic_names(shape: Sequence[int]) -> tuple[str, ...]:
-    """The statistics of images of shape (H, W, C).
+    """Return the names of the statistics that images of shape (H, W, C) have.
 
     >>> image_statistic_names((28, 28, 1))[:2]
     ('code-length', 'detail-1')
@@ -26,7 +26,7 @@ def image_statistic_names(shape: Sequence[int]) -> tuple[str, ...]:
 
 
 def image_statistics(images: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
-    """All of them (N,), by name, of images (N, H, W, C): uint8, or floats in [0, 1], which are rounded."""
+    """Return all statistics (N,) by name of images (N, H, W, C): uint8, or floats in [0, 1]."""
     images = as_bytes(images)
     return {CODE: code_length(images), **spectrum(images)}
 

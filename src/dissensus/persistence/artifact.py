@@ -57,7 +57,7 @@ PATIENCE = 30.0  # seconds to wait for another save into the same folder; none t
 
 @dataclass(frozen=True)
 class Artifact:
-    """What is saved of a detector."""
+    """Everything that is saved of a detector: its configuration, tensors, diagnostics and card."""
 
     config: Mapping[str, Any]
     """JSON values only."""

@@ -46,11 +46,11 @@ DIAGNOSTICS_LIMITS = JSONLimits(size=1 << 26, values=1 << 22)
 
 
 def digest_of(path: Path) -> str:
-    """Of a file's bytes."""
+    """Return the SHA-256 of a file's bytes."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def meaning_of(config: Mapping[str, Any]) -> str:
-    """The digest of a configuration's meaning: layout and the order of its keys do not count."""
+    """Return a digest of what a configuration says; layout and the order of keys do not count."""
     return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()

@@ -21,7 +21,7 @@ MOST_TENSORS = 1 << 14
 
 @dataclass(frozen=True)
 class JSONLimits:
-    """What is the most that one JSON file may hold."""
+    """The most that one JSON file may hold."""
 
     size: int
     """Bytes."""

@@ -16,7 +16,7 @@ CHAIN, EPOCH, OF = "chain", "epoch", "_of"
 
 
 def pack_draws(draws: WeightDraws) -> dict[str, Tensor]:
-    """Weights as ``part/name``, and which of them a draw has as ``part_of``, where each has not its own."""
+    """Name weights ``part/name``, and say by ``part_of`` which a draw has where draws share them."""
     packed = {CHAIN: torch.from_numpy(draws.chain), EPOCH: torch.from_numpy(draws.epoch)}
     for part, own in draws.parts.items():
         packed |= {f"{part}/{name}": stack.contiguous() for name, stack in own.stacks.items()}
@@ -26,7 +26,7 @@ def pack_draws(draws: WeightDraws) -> dict[str, Tensor]:
 
 
 def unpack_draws(tensors: Mapping[str, Tensor], diagnostics: Diagnostics) -> WeightDraws:
-    """The inverse of :func:`pack_draws`; a tensor of another name is a ValueError."""
+    """Make draws of what :func:`pack_draws` gave; a tensor of another name is a ValueError."""
     chain, epoch = (tensors[name].numpy() for name in (CHAIN, EPOCH))
     stacks: dict[str, dict[str, Tensor]] = {}
     of: dict[str, Tensor] = {}

@@ -22,7 +22,7 @@ values are independent, even of chains that lie apart."""
 
 
 def rhat(series: NDArray[np.float64]) -> NDArray[np.float64]:
-    """R̂ (...) of series (C, n, ...) along the second axis: 1 where the chains cannot be told apart.
+    """Return R̂ (...) of series (C, n, ...): 1 where the chains cannot be told apart.
 
     >>> steady = np.random.default_rng(0).normal(size=(4, 100))
     >>> bool(rhat(steady) < 1.05), bool(rhat(steady * np.arange(1, 5)[:, None]) > 1.1)

@@ -103,7 +103,7 @@ class WeightDraws:
 
 
 def join_draws(runs: Sequence[WeightDraws]) -> WeightDraws:
-    """The draws of several runs of one model as those of one run.
+    """Join the draws of several runs of one model to those of one run.
 
     The runs must have sampled different chains, as runs with other values of ``first_chain`` do. Their
     reports, restarts and scales are joined too. R̂ and the effective sample size are dropped: between

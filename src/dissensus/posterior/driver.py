@@ -72,7 +72,7 @@ def sample_posterior(
 
 
 def sample_together(runs: Sequence[PosteriorRun]) -> list[WeightDraws]:
-    """The draws of several posteriors, each as if it were sampled alone.
+    """Sample several posteriors side by side; each gives the draws it would give alone.
 
     Their chains fill a GPU together: eight take less time than twice four. All must step alike, on batches of
     one size and equally often an epoch; those of fewer epochs are done earlier.

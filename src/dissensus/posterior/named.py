@@ -13,7 +13,7 @@ __all__ = ["posterior_settings"]
 
 
 def posterior_settings(posterior: str | Rule, *, epochs: int, draws: int, **rest: Any) -> SamplingSettings:
-    """The settings of a posterior, by its name or its rule; the arguments are those of :class:`Budget`.
+    """Return the settings of a posterior by its name or rule; arguments are those of :class:`Budget`.
 
     >>> posterior_settings("sgld", epochs=30, draws=20, chains=2).draws
     20

@@ -52,7 +52,7 @@ class Part:
         self.rule.begin_epoch(self.state, epoch, steps)
 
     def begin_step_(self, generator: torch.Generator, batch_size: int) -> None:
-        """Before a forward pass."""
+        """Called before a forward pass."""
         if self.perturbation is not None:
             self.perturbation.begin_(generator, batch_size)
 

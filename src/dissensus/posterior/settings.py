@@ -120,7 +120,7 @@ class SamplingSettings:
 
     @property
     def draws(self) -> int:
-        """M, over all chains."""
+        """How many draws M there are, over all chains."""
         return self.chains * (self.kept_epochs if self.fitted_draws is None else self.fitted_draws)
 
     @property
@@ -143,7 +143,7 @@ class SamplingSettings:
 
     @property
     def chain_numbers(self) -> range:
-        """The numbers of the chains."""
+        """Return the numbers of the chains."""
         return range(self.first_chain, self.first_chain + self.chains)
 
     def rule_of(self, part: str, drawn: Collection[str]) -> Rule:

@@ -39,7 +39,7 @@ class FixedInference(GenerativeModel):
 
     @property
     def training_noise_size(self) -> int:
-        """The model's."""
+        """As the model itself does."""
         return self.model.training_noise_size
 
     def parts(self) -> dict[str, torch.nn.Module]:
@@ -52,7 +52,7 @@ class FixedInference(GenerativeModel):
         self._fix()
 
     def read(self, x: Tensor) -> Tensor:
-        """The model's."""
+        """As the model itself does."""
         return self.model.read(x)
 
     def infer(self, x: Tensor) -> Inferred:
@@ -60,15 +60,15 @@ class FixedInference(GenerativeModel):
         return self.model.infer(x)
 
     def objective(self, x: Tensor, noise: Tensor) -> Tensor:
-        """The model's (B,)."""
+        """As the model itself does, (B,)."""
         return self.model.objective(x, noise)
 
     def log_likelihood(self, x: Tensor, noise: Tensor, inferred: Inferred) -> tuple[Tensor, Tensor]:
-        """The model's, two of (N,)."""
+        """As the model itself does, two arrays (N,)."""
         return self.model.log_likelihood(x, noise, inferred)
 
     def tile(self, device: torch.device, samples: int) -> int:
-        """The model's."""
+        """As the model itself does."""
         return self.model.tile(device, samples)
 
 

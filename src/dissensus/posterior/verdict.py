@@ -71,7 +71,7 @@ class Verdict:
 
     @property
     def warning(self) -> str | None:
-        """The problems and the remedy."""
+        """Return the problems and the remedy, in words."""
         return None if self.sound else " ".join([*self.problems, *([self.remedy] if self.remedy else [])])
 
     def to_dict(self) -> dict[str, Any]:

@@ -101,7 +101,7 @@ class Measured:
         return self.statistics[name]
 
     def select(self, inputs: Any) -> Measured:
-        """The same of some inputs: a slice, numbers or a mask."""
+        """Return the same of some inputs, chosen by a slice, by numbers or by a mask."""
         matrix = None if self._matrix is None else self._matrix[:, inputs]
         return Measured(matrix, {name: values[inputs] for name, values in self.statistics.items()})
 

@@ -72,7 +72,7 @@ class RelativeStd(Score):
         return std_of_log_likelihood(values) / usual
 
     def state(self) -> dict[str, FloatArray]:
-        """The line (4,)."""
+        """Return what was learnt: the line of usual spread by likelihood, (4,)."""
         self.check_fitted("line_")
         return {"line": self.line_}
 

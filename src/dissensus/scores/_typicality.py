@@ -46,7 +46,7 @@ class Typicality(Score):
         return np.abs(log_mixture(checked_matrix(matrix_of(measured))) - self.typical_log_likelihood_)
 
     def state(self) -> dict[str, FloatArray]:
-        """The typical log-likelihood, as an array of shape ()."""
+        """Return the typical log-likelihood, as an array of shape ()."""
         self.check_fitted("typical_log_likelihood_")
         return {"typical_log_likelihood": np.asarray(self.typical_log_likelihood_, dtype=np.float64)}
 

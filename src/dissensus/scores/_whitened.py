@@ -88,7 +88,7 @@ class Whitened(Score):
         return lengths
 
     def state(self) -> dict[str, FloatArray]:
-        """Mean (M,) and whitener (M, M)."""
+        """Return what was learnt: the mean (M,) and the whitener (M, M)."""
         self.check_fitted("mean_")
         return {"mean": self.mean_, "whitener": self.whitener_}
 

@@ -49,5 +49,5 @@ class Embedder(ABC):
 
     @property
     def code(self) -> Any:
-        """The class or function that a gate names."""
+        """Return the class or function that a gate names."""
         return type(self)

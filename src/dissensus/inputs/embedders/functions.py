@@ -17,14 +17,14 @@ class FunctionEmbedder(Embedder):
         self.function = function
 
     def __call__(self, batch: Any, /) -> Any:
-        """What the function gives."""
+        """Return what the function gives for one input."""
         return self.function(batch)
 
     def config(self) -> dict[str, Any]:
-        """A function has no arguments but its inputs."""
+        """Return no arguments: a function has none but its inputs."""
         return {}
 
     @property
     def code(self) -> Any:
-        """The function."""
+        """Return the function itself, which is what a gate names."""
         return self.function

@@ -47,11 +47,11 @@ class ModuleEmbedder(Embedder):
             return function(inputs.float() / 255 if inputs.dtype == torch.uint8 else inputs.float())
 
     def config(self) -> dict[str, Any]:
-        """Its weights are not saved, and stand for its arguments."""
+        """Return no arguments: a module is known by the SHA-256 of its weights, which are not saved."""
         return {}
 
     def digest(self) -> str:
-        """Of names, types, shapes and values of all weights and buffers."""
+        """Return the SHA-256 of the names, types, shapes and values of all weights and buffers."""
         found = hashlib.sha256()
         for name, tensor in sorted(self.module.state_dict().items()):
             if not isinstance(tensor, torch.Tensor):
@@ -63,6 +63,6 @@ class ModuleEmbedder(Embedder):
 
     @property
     def code(self) -> Any:
-        """The module's class, or the method's function."""
+        """Return the module's class, or the function of the method that was given."""
         kind = type(self.module)
         return kind if self.method is None else getattr(kind, self.method)

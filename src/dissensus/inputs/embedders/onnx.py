@@ -58,11 +58,11 @@ class OnnxEmbedder(Embedder):
         return self._session.run([self._output], {self._input: batch.astype(self._type)})[0]
 
     def config(self) -> dict[str, Any]:
-        """Where the file lies means nothing on another machine."""
+        """Return no arguments: where the file lies means nothing on another machine."""
         return {}
 
     def digest(self) -> str:
-        """Of the file."""
+        """Return the SHA-256 of the file."""
         return self._digest
 
     def __reduce__(self) -> Any:

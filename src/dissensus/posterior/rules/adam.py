@@ -98,7 +98,7 @@ class Adam(Rule):
         precision: Tensor,  # noqa: ARG002
         potential: Potential,
     ) -> None:
-        """To the gradient of the mean loss, without a prior."""
+        """Turn the gradient, in place, into that of the mean loss, without a prior."""
         potential.mean_gradient_(gradient)
 
     def precision(
@@ -109,7 +109,7 @@ class Adam(Rule):
         hyperprior: GammaHyperprior,
         random: np.random.Generator,
     ) -> None:
-        """What is optimised has no prior."""
+        """Return no precision: what is optimised has no prior."""
 
     def slower(self) -> Adam:
         """The same rule with half the learning rate."""
@@ -117,9 +117,9 @@ class Adam(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> Adam:
-        """With the budget's learning rate."""
+        """Return the rule with the budget's learning rate."""
         return cls(budget.learning_rate)
 
     def schedule(self, epochs: int, draws: int) -> Schedule:  # noqa: ARG002
-        """The last weights, whatever was asked for: more draws take more training, so more chains."""
+        """Keep the last weights of each chain, whatever was asked for: more draws take more chains."""
         return Schedule(epochs, burn_in=epochs)

@@ -38,10 +38,10 @@ class Perturbation(Protocol):
         """Called once before the first step, with a function that runs the model on its first batch."""
 
     def begin_(self, generator: torch.Generator, batch_size: int) -> None:
-        """Before a forward pass on so many inputs."""
+        """Called before a forward pass on so many inputs."""
 
     def end_(self) -> None:
-        """After the backward pass."""
+        """Called after the backward pass."""
 
 
 class Vitals(NamedTuple):
@@ -161,7 +161,7 @@ class Rule(ABC):
         """Sets what is counted by the epoch (from 1), which has ``steps`` steps."""
 
     def vitals(self, state: Any) -> Vitals | None:  # noqa: ARG002
-        """Of the state at an epoch's end; ``None`` for a rule, or at a time, that does not sample."""
+        """Return the state's health at an epoch's end; ``None`` for a rule that does not sample then."""
         return None
 
     # ---- a whole chain
@@ -195,7 +195,7 @@ class Rule(ABC):
     @classmethod
     @abstractmethod
     def on(cls, budget: Budget) -> Self:
-        """The rule as it is recommended on a budget."""
+        """Return the rule as it is recommended on a budget."""
 
     def schedule(self, epochs: int, draws: int) -> Schedule:
         """How a chain of so many epochs gives so many draws: by default in the last third of them."""

@@ -143,15 +143,15 @@ class CyclicalSGHMC(Rule):
         return Vitals(kappa, self.noise_correction * kappa >= 1, self.motion(state), right)
 
     def cycle_of(self, epochs: int) -> int:  # noqa: ARG002
-        """L."""
+        """Return L: burn-in and thinning begin anew after a cycle."""
         return self.cycle
 
     def adaptation_of(self, burn_in: int) -> int:  # noqa: ARG002
-        """E: the scales adapt while it explores."""
+        """Return E: the scales adapt while it explores."""
         return self.exploration
 
     def check(self, settings: SamplingSettings) -> None:
-        """Whole cycles, and draws from their sampling stages alone."""
+        """Refuse settings without whole cycles, or with draws from outside their sampling stages."""
         if settings.epochs % self.cycle:
             raise SettingsError(f"epochs={settings.epochs} must be a multiple of cycle={self.cycle}")
         if not self.exploration < settings.burn_in <= self.cycle:
@@ -166,7 +166,7 @@ class CyclicalSGHMC(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> CyclicalSGHMC:
-        """As many cycles of at least ten epochs as share the draws evenly.
+        """Return as many cycles of at least ten epochs as share the draws evenly.
 
         The cycles are of equal length, so up to (cycles − 1) epochs of the budget are not used.
         """

@@ -102,7 +102,7 @@ class SGHMC(Rule):
 
     @property
     def right_temperature(self) -> float:
-        """1/(1 − α/2)."""
+        """The kinetic temperature of a chain that samples as it should, 1/(1 − α/2)."""
         return 1 / (1 - self.momentum_decay / 2)
 
     def vitals(self, state: SGHMCState) -> Vitals:
@@ -116,5 +116,5 @@ class SGHMC(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> SGHMC:
-        """With the budget's step size."""
+        """Return the rule with the budget's step size."""
         return cls(budget.step_size)

@@ -95,5 +95,5 @@ class SGLD(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> SGLD:
-        """With SGHMC's drift: h = ε²/α."""
+        """Return the rule that drifts as SGHMC would on this budget, h = ε²/α."""
         return cls(budget.step_size**2 / SGHMC().momentum_decay)

@@ -95,7 +95,7 @@ class SWAG(Rule):
         precision: Tensor,
         potential: Potential,
     ) -> None:
-        """To the potential's gradient, divided by N."""
+        """Turn the gradient, in place, into the potential's, divided by N."""
         potential.full_gradient_(gradient, weights, precision).div_(potential.training_size)
 
     def precision(
@@ -106,17 +106,17 @@ class SWAG(Rule):
         hyperprior: GammaHyperprior,
         random: np.random.Generator,  # noqa: ARG002
     ) -> Tensor:
-        """The precisions' mean given the weights."""
+        """Return the mean of the prior's precisions, given the weights."""
         return hyperprior.expected(weights.square(), layout)
 
     def check(self, settings: SamplingSettings) -> None:
-        """A variance takes two iterates."""
+        """Refuse settings that keep fewer than two iterates: a variance takes two."""
         if settings.kept_epochs < 2:
             raise SettingsError("SWAG needs at least 2 iterates: lower burn_in or thinning, or run longer")
 
     @property
     def needs_held_out(self) -> bool:
-        """To tune the scale."""
+        """Held-out inputs are needed, to tune the scale."""
         return self.scale is None
 
     def finish(self, ending: Ending) -> Drawn:
@@ -145,11 +145,11 @@ class SWAG(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> SWAG:
-        """With the budget's learning rate."""
+        """Return the rule with the budget's learning rate."""
         return cls(Adam.on(budget))
 
     def schedule(self, epochs: int, draws: int) -> Schedule:
-        """Iterates from the last third of each chain, at most as many as the rank."""
+        """Keep iterates from the last third of each chain, at most as many as the rank."""
         if epochs < 2:
             raise SettingsError(f"swag needs at least 2 epochs, got {epochs}")
         iterates = min(self.rank, max(2, epochs // 3 + 1))
@@ -166,7 +166,7 @@ class Moments:
 
     @classmethod
     def of(cls, iterates: Tensor, rank: int) -> Moments:
-        """Of iterates (K, P) in the order in which they came, K at least 2."""
+        """Fit the Gaussian to iterates (K, P) in the order in which they came, K at least 2."""
         # In float64: the spread is thousands of times smaller than the weights.
         exact = iterates.double()
         mean = exact.mean(0)

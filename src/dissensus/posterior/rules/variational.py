@@ -101,7 +101,7 @@ class Variational(Rule):
         precision: Tensor,
         potential: Potential,
     ) -> None:
-        """Both gradients to those of F, divided by N."""
+        """Turn both gradients, in place, into those of F, divided by N."""
         variance, N = (2 * state.log_std).exp_(), potential.training_size
         potential.full_gradient_(gradient, weights, precision).div_(N)
         of_log_std = potential.full_gradient_(state.log_std_gradient, variance, precision)
@@ -110,7 +110,7 @@ class Variational(Rule):
     def perturbation(
         self, state: VariationalState, module: nn.Module, parameters: FlatParameters
     ) -> WeightNoise:
-        """The noise of q, for every input its own."""
+        """Return the noise of q, another for every input."""
         return WeightNoise(module, parameters, state.log_std, state.log_std_gradient)
 
     def precision(
@@ -121,7 +121,7 @@ class Variational(Rule):
         hyperprior: GammaHyperprior,
         random: np.random.Generator,  # noqa: ARG002
     ) -> Tensor:
-        """The precisions' mean under their own best q."""
+        """Return the mean of the prior's precisions under their own best q."""
         return hyperprior.expected(weights.square() + (2 * state.log_std).exp(), layout)
 
     def finish(self, ending: Ending) -> Drawn:
@@ -146,9 +146,9 @@ class Variational(Rule):
 
     @classmethod
     def on(cls, budget: Budget) -> Variational:
-        """With the budget's learning rate for the means."""
+        """Return the rule with the budget's learning rate for the means."""
         return cls(Adam.on(budget))
 
     def schedule(self, epochs: int, draws: int) -> Schedule:
-        """Nothing is kept on the way."""
+        """Keep nothing on the way: draws are made of the last means and widths."""
         return Schedule(epochs, burn_in=epochs, fitted_draws=draws)
