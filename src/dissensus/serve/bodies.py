@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import zlib
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from mmap import mmap
 from typing import TypeAlias
 
@@ -40,6 +40,8 @@ class Bodies:
         """Bytes of all bodies, beyond the room that each has."""
         self._arriving: dict[_Arriving, None] = {}  # by the time at which they began to take common room
         self._leaving: set[_Arriving] = set()
+        # Large bodies that were smaller as they came: a thousandth, and hundreds of them. They take turns.
+        self._unpacking = asyncio.Semaphore(AT_ONCE)
 
     @asynccontextmanager
     async def read(self, request: Request) -> AsyncIterator[Body]:
@@ -62,7 +64,8 @@ class Bodies:
                 raise self._ended(body) from None
             finally:
                 self._arriving.pop(body, None)
-            yield await self._plain(body, coding)
+            async with AsyncExitStack() as turn:
+                yield await self._plain(body, coding, turn)
         except ClientDisconnect:
             raise Gone from None
         finally:
@@ -95,14 +98,21 @@ class Bodies:
         self._leaving.add(oldest)
         oldest.limit.reschedule(0.0)
 
-    async def _plain(self, body: _Arriving, coding: str) -> Body:
-        """The body without its content coding."""
+    async def _plain(self, body: _Arriving, coding: str, turn: AsyncExitStack) -> Body:
+        """The body without its content coding; a large one takes a turn, which lasts as long as ``turn``."""
         content = body.content
         body.forget()
         if coding == "identity":
             return content
         # In a thread: it gives up the interpreter, and 32 MiB take a tenth of a second.
-        found = await asyncio.to_thread(_unpacked, content, coding, self.largest)
+        found = await asyncio.to_thread(_unpacked, content, coding, ROOM)
+        if found is None:
+            try:
+                async with asyncio.timeout(self.timeout):
+                    await turn.enter_async_context(self._unpacking)
+            except TimeoutError:
+                raise Overloaded("too many large requests are being unpacked", 1) from None
+            found = await asyncio.to_thread(_unpacked, content, coding, self.largest)
         if found is None:
             raise self._too_large()
         self._count(body, len(found))

@@ -1,5 +1,6 @@
 """Uploads that stall, and bodies that nobody will read."""
 
+import gzip
 import json
 import mmap
 import sys
@@ -12,11 +13,13 @@ from http.client import HTTPResponse
 import httpx
 import pytest
 
-from dissensus.serve import bodies, framing
+from dissensus.serve import bodies, framing, json_body
 from dissensus.serve.bodies import AT_ONCE
 from dissensus.serve.connections import TINY_CHUNKS
 from dissensus.serve.forms import parse_files
+from dissensus.serve.json_body import parse_object
 from dissensus.serve.keys import new_key
+from dissensus.serve.refusals import Refusal
 
 LONG = 600.0  # seconds that only a hang takes
 HEAD = "POST /score HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
@@ -101,6 +104,47 @@ def test_a_body_that_gave_way_is_gone_before_its_client_hears_of_it(
             connection.sendall(f"{HEAD}Content-Length: 1000000\r\n\r\n".encode() + b" " * 999_999)
         until(lambda: found.service.bodies.held > (AT_ONCE - 1) << 20 and not found.service.bodies._leaving)
         until(lambda: bodies_alive() <= AT_ONCE)
+
+
+def test_large_bodies_that_came_packed_take_turns(serving, folder, monkeypatch):
+    """Forty of 64 KB each would have been 1.3 GB together. Small ones do not wait for them."""
+    unpack, go, lock = bodies._unpacked, threading.Event(), threading.Lock()
+    large, most, begun = 0, 0, threading.Event()
+
+    def unpacked(content, coding, limit):
+        nonlocal large, most
+        if limit > bodies.ROOM:
+            with lock:
+                large += 1
+                most = max(most, large)
+                if large == AT_ONCE:
+                    begun.set()
+            assert go.wait(LONG)
+            with lock:
+                large -= 1
+        return unpack(content, coding, limit)
+
+    monkeypatch.setattr(bodies, "_unpacked", unpacked)
+    row, headers = b'{"rows": [[1, 2, 3]]}', {"content-type": "application/json", "content-encoding": "gzip"}
+    with serving(folder / "rows", max_body_mb=1.0) as found, ThreadPoolExecutor(8) as others:
+        packed = gzip.compress(b" " * 500_000 + row)
+        answers = [
+            others.submit(found.client.post, "/score", content=packed, headers=headers) for _ in range(6)
+        ]
+        assert begun.wait(LONG)
+        small = found.client.post("/score", content=gzip.compress(row), headers=headers)
+        assert small.status_code == 200
+        go.set()
+        assert [answer.result(LONG).status_code for answer in answers] == [200] * 6
+    assert most == AT_ONCE
+
+
+@pytest.mark.parametrize("item", [b"[],", b"[[[[]]]],", b"{},"])
+def test_json_of_nothing_but_lists_is_refused_before_it_is_parsed(item, monkeypatch):
+    monkeypatch.setattr(json_body, "from_json", None)
+    with pytest.raises(Refusal, match="lists and objects are taken") as refused:
+        parse_object(b'{"rows": [' + item * (json_body.MOST_LISTS // item.count(item[:1])) + b"[]]}")
+    assert refused.value.status == 413
 
 
 def test_a_body_that_nobody_may_send_is_not_read(serving, folder, tmp_path, connect):
