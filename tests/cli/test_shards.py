@@ -43,7 +43,12 @@ def refused(answer, *words):
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
 @pytest.mark.parametrize("options", [(), ("--fdr", "0.7"), ("--drift",), ("--fdr", "0.7", "--drift")])
-def test_merged_parts_are_the_bytes_of_one_process(dissensus, gate, inputs, parts, tmp_path, suffix, options):
+def test_merged_parts_are_the_bytes_of_one_process(
+    dissensus, gate, inputs, parts, tmp_path, monkeypatch, suffix, options
+):
+    """Parts are read three rows at a time, and Parquet has groups of eight."""
+    monkeypatch.setattr("dissensus.outputs.parts.READ", 3)
+    monkeypatch.setattr("dissensus.outputs.parquet.GROUP", 8)
     whole, merged = tmp_path / f"whole.{suffix}", tmp_path / f"merged.{suffix}"
     assert dissensus("score", gate, inputs, "-o", whole, *options).code == 0
     assert dissensus("merge", *reversed(parts), "-o", merged, *options).code == 0
