@@ -1,4 +1,4 @@
-"""A gate of an autoregressive density is a gate as any: files, efforts, explanations, posteriors, ONNX."""
+"""A gate of another density of pictures is a gate as any: files, efforts, explanations, posteriors, ONNX."""
 
 import warnings
 
@@ -27,7 +27,7 @@ def pictures(count, seed=1):
 def fitted(**settings):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return Detector(model="pixelcnn", **QUICK | settings).fit(pictures(160))
+        return Detector(**{"model": "pixelcnn"} | QUICK | settings).fit(pictures(160))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,9 @@ def test_the_map_is_how_far_draws_are_apart_about_each_pixel(gate):
     np.testing.assert_allclose(explained.disagreement, seen[0], rtol=1e-4, atol=1e-5)
 
 
-def test_it_is_exported_and_says_the_same(gate, tmp_path):
+@pytest.mark.parametrize("model", ["pixelcnn", "deep-vae"])
+def test_it_is_exported_and_says_the_same(gate, model, tmp_path):
+    gate = gate if model == "pixelcnn" else fitted(model=model, draws=4, chains=2)
     export_gate(gate, tmp_path / "gate.onnx")
     noise = np.random.default_rng(2).integers(0, 256, (10, 9, 8, 3), dtype=np.uint8)
     asked = np.concatenate([pictures(40, seed=3), noise, np.zeros((1, 9, 8, 3), np.uint8)])

@@ -158,7 +158,9 @@ def test_what_could_not_be_loaded_back_is_refused_in_one_sentence(model, said):
     assert "\n" not in str(error.value)
 
 
-OF_ANY_ROWS = [name for name in MODELS if name != "sequences"]  # which has to know its symbols
+OF_PICTURES = ("deep-vae", "pixelcnn")
+OF_ANY_ROWS = [name for name in MODELS if name not in ("sequences", *OF_PICTURES)]
+"""All but that which has to know its symbols, and those of pictures."""
 
 
 @pytest.mark.parametrize(
@@ -171,6 +173,17 @@ def test_what_can_be_is_not(model):
     made = build_model(model, (3,), clip=4.0, generator=torch.Generator().manual_seed(0))
     assert made is not model
     assert made.input_shape == (3,)
+
+
+@pytest.mark.parametrize("name", OF_PICTURES)
+def test_what_is_of_pictures_is_made_for_them_and_refuses_rows(name):
+    before = torch.random.get_rng_state()
+    made = build_model(name, (3, 8, 9), clip=None, generator=torch.Generator().manual_seed(0))
+    check_model(made)
+    assert torch.equal(torch.random.get_rng_state(), before)
+    assert made.input_shape == (3, 8, 9)
+    with pytest.raises(SettingsError, match=r"the inputs have shape \(3,\)"):
+        build_model(name, (3,), clip=4.0, generator=torch.Generator().manual_seed(0))
 
 
 class Unmakeable(Normal):

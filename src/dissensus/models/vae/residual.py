@@ -92,9 +92,9 @@ class LayeredDecoder(nn.Module):
     def forward(self, z: Tensor) -> Tensor:
         """(B, Z) to (B, Q·C, H, W)."""
         top, *finer = torch.split(z, [math.prod(shape) for shape in self.shapes], dim=1)
-        x = self.block(self.top(top).reshape(len(z), *self.deepest))
+        x = self.block(self.top(top).reshape(-1, *self.deepest))
         for number, layer in enumerate(self.layers):
-            own = finer[number].reshape(len(z), *self.shapes[number + 1]) if number < len(finer) else None
+            own = finer[number].reshape(-1, *self.shapes[number + 1]) if number < len(finer) else None
             x = layer(x, own)
         output: Tensor = self.last(x.relu())
         return output
