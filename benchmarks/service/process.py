@@ -38,13 +38,16 @@ class ServerProcess:
 
         Of those that have ended nothing is known any more.
         """
+        return sum(_memory(process, "VmHWM") for process in self._family())
+
+    def processor_seconds(self) -> float:
+        """Processor time that it and the processes that it has started have taken so far."""
+        return sum(map(_processor_seconds, self._family()))
+
+    def _family(self) -> list[int]:
         own = self._process.pid
-        children = [
-            int(child)
-            for tasks in (MEMORY / str(own) / "task").glob("*/children")
-            for child in tasks.read_text("utf-8").split()
-        ]
-        return sum(_memory(process, "VmHWM") for process in (own, *children))
+        tasks = (MEMORY / str(own) / "task").glob("*/children")
+        return [own, *(int(child) for task in tasks for child in task.read_text("utf-8").split())]
 
     def terminate(self) -> None:
         """Asks it to end, as systemd and containers do."""
@@ -100,6 +103,15 @@ def _memory(process: int, field: str) -> float:
         return 0.0
     found = (line for line in status.splitlines() if line.startswith(field))
     return next((int(line.split()[1]) / 1024 for line in found), 0.0)
+
+
+def _processor_seconds(process: int) -> float:
+    """Of a process, in its own code and in the system's; 0 if it has ended, or where there is no /proc."""
+    try:
+        fields = (MEMORY / str(process) / "stat").read_text("utf-8").rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _last(log: IO[str]) -> str:
