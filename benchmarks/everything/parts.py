@@ -93,6 +93,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         _speed("cpu", 7, "single", "growth", "rivals", "rows", "startup", "beside-others", "same-bits"),
         # Their records were made beside other work, and their seconds say nothing.
         Part("speed --device cpu --only efforts", 4),
+        _speed("cpu", 2, "sizes"),
         Part("frontier --only fashion-mnist-45", 6),
         Part("frontier --only fashion-mnist-01", 6),
         Part("frontier --only svhn-45", 9),

@@ -10,7 +10,7 @@ import torch
 from benchmarks.speed.accuracy import measure_accuracy
 from benchmarks.speed.beside_others import measure_beside_others
 from benchmarks.speed.decoding import measure_decoding
-from benchmarks.speed.efforts import measure_efforts
+from benchmarks.speed.efforts import measure_efforts, measure_sizes
 from benchmarks.speed.growth import measure_growth
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.rivals import measure_rivals
@@ -32,6 +32,7 @@ PARTS: Mapping[str, Measure] = {
     "decoding": measure_decoding,
     "single": measure_single,
     "efforts": measure_efforts,
+    "sizes": measure_sizes,
     "growth": measure_growth,
     "rivals": measure_rivals,
     "rows": measure_rows,
@@ -47,7 +48,7 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "efforts", "rivals", "rows", "startup", "beside-others", "same-bits"),
+    "cuda": ("single", "efforts", "sizes", "rivals", "rows", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
 
