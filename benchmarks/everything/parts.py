@@ -55,6 +55,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "gpu": (
         Part("checks --only gpu", 2, "checks/gpu:*"),
         _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
+        _speed("cuda", 3, "end-to-end"),
         _speed("cuda", 6, "whole-table"),
         *(Part(f"paper --device cuda --seeds {n}", 10, "speed/cuda:whole-table") for n in (0, 1, 2)),
         # Their records share trainings, whose seconds each of them has.

@@ -11,6 +11,7 @@ from benchmarks.speed.accuracy import measure_accuracy
 from benchmarks.speed.beside_others import measure_beside_others
 from benchmarks.speed.decoding import measure_decoding
 from benchmarks.speed.efforts import measure_efforts, measure_sizes
+from benchmarks.speed.end_to_end import measure_end_to_end
 from benchmarks.speed.growth import measure_growth
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.rivals import measure_rivals
@@ -41,13 +42,14 @@ PARTS: Mapping[str, Measure] = {
     "same-bits": measure_same_bits,
     "accuracy": measure_accuracy,
     "trajectory": measure_trajectory,
+    "end-to-end": measure_end_to_end,
     "table-row": measure_table_row,
     "whole-table": measure_table,
 }
 """In the order they are measured."""
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
+    "cpu": ("end-to-end", "table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
     "cuda": ("single", "efforts", "sizes", "rivals", "rows", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
