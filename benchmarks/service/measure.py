@@ -31,6 +31,7 @@ FLAT = 0.05  # of the memory after a tenth of the requests that may be added by 
 SWAPS = 3
 LIBRARY_RUNS = 3  # before the service is measured, and as many after: a busy machine shows in their spread
 PATIENCE = 60.0  # seconds beyond those of the plan for all swaps
+THROUGHPUT = 2  # parts, the first
 SEVERAL = 8  # pictures a request, of clients that have more than one
 OnStage = Callable[[str], None]
 
@@ -54,12 +55,13 @@ def measure_service(
     plan: Plan,
     *,
     small: BayesianVAE | None = None,
+    only_throughput: bool = False,
     on_stage: OnStage = lambda _: None,
 ) -> dict[str, dict[str, Any]]:
     """How a server with ``gate`` bore each part, asked about ``images`` (N, H, W, C); JSON values.
 
     The part of memory is about requests and not about scoring: ``small`` answers there, if it is given, so
-    that many requests take a minute.
+    that many requests take a minute. With ``only_throughput``, only what a request costs is measured.
     """
     with tempfile.TemporaryDirectory() as folder:
         subject = _Subject(gate, Path(folder) / "gate", images, plan)
@@ -67,14 +69,15 @@ def measure_service(
         on_stage("the library, before")
         before = subject.library()
         record: dict[str, dict[str, Any]] = {"library": {}}
-        for name, part in (
+        parts = (
             ("throughput", subject.throughput),
             ("several_a_request", subject.several),
             ("overload", subject.overload),
             ("swap", subject.swap),
             ("termination", subject.termination),
             ("memory", lasting.memory),
-        ):
+        )
+        for name, part in parts[:THROUGHPUT] if only_throughput else parts:
             on_stage(name.replace("_", " "))
             record[name] = asyncio.run(part())
             if name == "several_a_request":
@@ -96,7 +99,8 @@ def measure_service(
             "goal": GOAL,
             "kept": record[name]["kept"] and share >= GOAL,
         }
-    record["memory"]["gate"] = "the same" if small is None else "a small one, so that it ends in a minute"
+    if not only_throughput:
+        record["memory"]["gate"] = "the same" if small is None else "a small one, so that it ends in a minute"
     return record
 
 
