@@ -55,6 +55,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
     "gpu": (
         Part("checks --only gpu", 2, "checks/gpu:*"),
         _speed("cuda", 5, "training", "decoding", "growth", "accuracy", "trajectory", "table-row"),
+        _speed("cuda", 3, "end-to-end"),
         _speed("cuda", 6, "whole-table"),
         *(Part(f"paper --device cuda --seeds {n}", 10, "speed/cuda:whole-table") for n in (0, 1, 2)),
         # Their records share trainings, whose seconds each of them has.
@@ -107,6 +108,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         _speed("cpu", 7, "single", "growth", "rivals", "rows", "startup", "beside-others", "same-bits"),
         # Their records were made beside other work, and their seconds say nothing.
         Part("speed --device cpu --only efforts", 4),
+        _speed("cpu", 2, "sizes"),
         Part("frontier --only fashion-mnist-45", 6),
         Part("frontier --only fashion-mnist-01", 6),
         Part("frontier --only svhn-45", 9),

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["GROUP", "service"]
 
-GROUP = "service"
+GROUP, THROUGHPUT = "service", "throughput"
 
 # Of the part of memory: what is left of a request is the same whatever the gate, and 20,000 must end.
 SMALL: dict[str, Any] = {
@@ -38,6 +38,9 @@ def service(
     seconds: Annotated[float, typer.Option(min=0.5, help="Of each part but that of memory.")] = 30.0,
     requests: Annotated[int, typer.Option(min=20, help="Of the part of memory.")] = 20_000,
     bound: Annotated[float, typer.Option(min=0.1, help="Seconds that a request may take.")] = 5.0,
+    only_throughput: Annotated[
+        bool, typer.Option("--throughput", help="What a request costs, and no more; a record of its own.")
+    ] = False,
     output: Annotated[Path, typer.Option(help="Where the record goes.")] = RESULTS / "service",
     table: Annotated[
         bool, typer.Option("--table", help="Measure nothing: the sentences from the record.")
@@ -68,11 +71,12 @@ def service(
             settings["gate"] = "one that was given"
 
         def measure(say: Callable[[str], None]) -> Found:
-            return _measured(gate, plan, say)
+            return _measured(gate, plan, say, only_throughput=only_throughput)
 
         # A gate that was given may be another one next time.
         again = again or gate is not None
-        piece = Piece(GROUP, "load", settings, measure)
+        group = THROUGHPUT if only_throughput else GROUP
+        piece = Piece(group, "load", settings, measure)
         measure_missing(records, [piece], Console(stderr=True, highlight=False), again=again)
     console = Console(highlight=False)
     for record in records.read(GROUP):
@@ -80,7 +84,7 @@ def service(
             console.print(f"• {sentence}", markup=False, soft_wrap=True)
 
 
-def _measured(gate: Path | None, plan: Plan, say: Callable[[str], None]) -> Found:
+def _measured(gate: Path | None, plan: Plan, say: Callable[[str], None], *, only_throughput: bool) -> Found:
     from benchmarks.pieces import Found
     from benchmarks.rows import in_rows
     from benchmarks.service.gate import served_gate
@@ -90,6 +94,8 @@ def _measured(gate: Path | None, plan: Plan, say: Callable[[str], None]) -> Foun
 
     detector = served_gate(gate, say=say)
     train, test = load_sample()
-    small = BayesianVAE(**SMALL).fit(train.images[:600])
-    parts = measure_service(detector, test.images[:256], plan, small=small, on_stage=say)
+    small = None if only_throughput else BayesianVAE(**SMALL).fit(train.images[:600])
+    parts = measure_service(
+        detector, test.images[:256], plan, small=small, only_throughput=only_throughput, on_stage=say
+    )
     return Found(*in_rows(parts))

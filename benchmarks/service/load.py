@@ -14,7 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Answer", "Load", "Question", "answer_of", "ask_once", "run_clients", "score_questions"]
+__all__ = [
+    "Answer",
+    "Load",
+    "Question",
+    "answer_of",
+    "ask_once",
+    "equal_scores",
+    "run_clients",
+    "score_questions",
+]
 
 TOLERANCE = 1e-6  # relative: what the library promises for the same input in any company
 
@@ -154,7 +163,7 @@ async def _ask(
         load.seconds.append(time.perf_counter() - began)
         found = [result["score"] for result in json.loads(answer.body)["results"]]
         load.inputs += len(found)
-        load.wrong += not _equal(found, question.scores)
+        load.wrong += not equal_scores(found, question.scores)
     elif answer.status == 429:
         load.without_retry_after += not answer.headers.get("retry-after", "").isdecimal()
         await asyncio.sleep(0.05)
@@ -169,7 +178,8 @@ async def answer_of(reader: asyncio.StreamReader) -> Answer:
     return Answer(int(first.split()[1]), headers, body)
 
 
-def _equal(found: Sequence[float | None], expected: Sequence[float]) -> bool:
+def equal_scores(found: Sequence[float | None], expected: Sequence[float]) -> bool:
+    """Whether the scores of an answer are those that it must hold."""
     return len(found) == len(expected) and all(
         one is not None and math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-9)
         for one, other in zip(found, expected, strict=True)

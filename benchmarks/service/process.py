@@ -35,12 +35,19 @@ class ServerProcess:
 
     def memory_of_all(self) -> float:
         """Resident memory in MiB, with that of the processes that it has started."""
+        return sum(_memory(process, "VmRSS") for process in self._family())
+
+    def processor_seconds(self) -> float:
+        """Processor time that it and the processes that it has started have taken so far."""
+        return sum(map(_processor_seconds, self._family()))
+
+    def _family(self) -> list[int]:
         own = self._process.pid
         children: list[int] = []
         with suppress(OSError):  # a thread, or all of it, may have ended
             for tasks in (MEMORY / str(own) / "task").glob("*/children"):
                 children += map(int, tasks.read_text("utf-8").split())
-        return sum(_memory(process, "VmRSS") for process in (own, *children))
+        return [own, *children]
 
     def terminate(self) -> None:
         """Asks it to end, as systemd and containers do."""
@@ -96,6 +103,15 @@ def _memory(process: int, field: str) -> float:
         return 0.0
     found = (line for line in status.splitlines() if line.startswith(field))
     return next((int(line.split()[1]) / 1024 for line in found), 0.0)
+
+
+def _processor_seconds(process: int) -> float:
+    """Of a process, in its own code and in the system's; 0 if it has ended, or where there is no /proc."""
+    try:
+        fields = (MEMORY / str(process) / "stat").read_text("utf-8").rsplit(")", 1)[1].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _last(log: IO[str]) -> str:

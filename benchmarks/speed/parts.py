@@ -10,7 +10,8 @@ import torch
 from benchmarks.speed.accuracy import measure_accuracy
 from benchmarks.speed.beside_others import measure_beside_others
 from benchmarks.speed.decoding import measure_decoding
-from benchmarks.speed.efforts import measure_efforts
+from benchmarks.speed.efforts import measure_efforts, measure_sizes
+from benchmarks.speed.end_to_end import measure_end_to_end
 from benchmarks.speed.growth import measure_growth
 from benchmarks.speed.paper_table import measure_table, measure_table_row
 from benchmarks.speed.rivals import measure_rivals
@@ -32,6 +33,7 @@ PARTS: Mapping[str, Measure] = {
     "decoding": measure_decoding,
     "single": measure_single,
     "efforts": measure_efforts,
+    "sizes": measure_sizes,
     "growth": measure_growth,
     "rivals": measure_rivals,
     "rows": measure_rows,
@@ -40,14 +42,15 @@ PARTS: Mapping[str, Measure] = {
     "same-bits": measure_same_bits,
     "accuracy": measure_accuracy,
     "trajectory": measure_trajectory,
+    "end-to-end": measure_end_to_end,
     "table-row": measure_table_row,
     "whole-table": measure_table,
 }
 """In the order they are measured."""
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
-    "cpu": ("table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "efforts", "rivals", "rows", "startup", "beside-others", "same-bits"),
+    "cpu": ("end-to-end", "table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
+    "cuda": ("single", "efforts", "sizes", "rivals", "rows", "startup", "beside-others", "same-bits"),
 }
 """What is measured on the other device alone."""
 

@@ -189,11 +189,17 @@ class Asking(FittedAttributes):
         return stream_seed(self.seed_, "drift")
 
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
-        """The matrix (M, N) of every draw by K samples, whatever the effort."""
+        """The matrix (M, N) of every draw by K samples, whatever the effort.
+
+        Of half a million pictures and more on a GPU it is made by compiled code, whose last digits are other
+        ones. Scores never are, so that an input's does not depend on what it is asked with.
+        """
         check_is_fitted(self)
         array = np.concatenate([batch.array for batch in scoring_batches(self.preprocessor_, X)])
         data = to_tensor(self.preprocessor_.transform(array))
-        return likelihoods(self.learnt_, data, device=find_device(self.device), on_progress=on_progress)
+        return likelihoods(
+            self.learnt_, data, device=find_device(self.device), on_progress=on_progress, by_size=True
+        )
 
     def statistics(self, X: Any, *, on_progress: OnProgress | None = None) -> dict[str, NDArray[np.float64]]:
         """Every statistic of each input (N,), by name, the detector's own among them.

@@ -69,8 +69,12 @@ def likelihoods(
     device: torch.device,
     on_progress: OnProgress | None = None,
     stage: str = "scoring",
+    by_size: bool = False,
 ) -> LogLikelihoods:
-    """Return the matrix (M, N) of inputs ``data`` (N, *S) as the model reads them."""
+    """Return the matrix (M, N) of inputs ``data`` (N, *S) as the model reads them.
+
+    With ``by_size`` its last bits may depend on N, which those of a score never do.
+    """
     done, total = 0, len(drawn.draws) * len(data)
 
     def on_tile(pairs: int) -> None:
@@ -89,6 +93,7 @@ def likelihoods(
         on_tile=on_tile,
         one_a_call=drawn.one_a_call,
         proposal=drawn.proposal,
+        by_size=by_size,
     )
 
 

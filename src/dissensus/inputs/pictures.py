@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -20,6 +20,9 @@ from dissensus.inputs.tables import Table
 from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import CODE, as_bytes, image_statistic_names
+from dissensus.side_by_side import side_by_side
+from dissensus.tiles import tile_ranges
+from dissensus.torch_threads import usable_threads
 
 __all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
@@ -27,6 +30,7 @@ PICTURED = ("isolation",)
 """Of what surroundings tell, what is measured of pictures. Their far outliers may be nearer to the training
 pictures than others are, and more probable: a flat picture among photographs."""
 PREDICTED = "predicted-length"
+SHARE = 64  # pictures that are worth handing over to another core
 MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are made of
 
 
@@ -113,8 +117,24 @@ class PicturePreprocessor(Preprocessor):
         *,
         only: Collection[str] | None = None,
     ) -> dict[str, NDArray[np.float64]]:
-        """Return code lengths, spectra, and distances to training pictures, (N,) each."""
-        pixels, wanted = as_bytes(array), set(self.statistic_names if only is None else only)
+        """Return code lengths, spectra, and distances to training pictures, (N,) each.
+
+        Each picture's are its own: many are divided between the cores.
+        """
+        wanted = set(self.statistic_names if only is None else only)
+        shares = tile_ranges(len(array), SHARE, usable_threads())
+        if len(shares) < 2:
+            return self._statistics(array, wanted)
+        parts: dict[int, dict[str, NDArray[np.float64]]] = {}
+
+        def measured(number: int) -> Iterator[tuple[int, dict[str, NDArray[np.float64]]]]:
+            yield number, self._statistics(array[shares[number]], wanted)
+
+        parts.update(side_by_side([measured(number) for number in range(len(shares))], threads=1))
+        return {name: np.concatenate([parts[n][name] for n in range(len(shares))]) for name in parts[0]}
+
+    def _statistics(self, array: NDArray[Any], wanted: set[str]) -> dict[str, NDArray[np.float64]]:
+        pixels = as_bytes(array)
         found = {} if CODE not in wanted else {CODE: code_length(pixels)}
         if not wanted.isdisjoint(spectrum_names(self.shape)):
             found |= spectrum(pixels)

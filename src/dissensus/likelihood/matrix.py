@@ -77,6 +77,7 @@ def log_likelihoods(
     scorer: MakeScorer = own_scorer,
     one_a_call: bool = False,
     proposal: Proposal = "own",
+    by_size: bool = False,
 ) -> LogLikelihoods:
     """The matrix (M, N) for inputs ``data`` (N, *S), uint8 or float, with K = ``samples`` importance samples.
 
@@ -85,9 +86,11 @@ def log_likelihoods(
     bounded by a tile, apart from the matrix and one encoding (Z) an input. ``on_tile`` is called with the
     number of (draw, input) pairs just finished. With ``checkpoint``, a folder, every finished draw is kept
     there, and the same call made again goes on where it stopped, to the same numbers. ``scorer`` makes
-    another way to score tiles than the model's own. ``one_a_call`` is for networks whose rounding of an input
-    or of a draw depends on its place among others (:func:`dissensus.likelihood.keeps_bits`): one input is
-    worked on under one draw at a time, which is slower.
+    another way to score tiles than the model's own; with ``by_size`` it is the model's own for as much as
+    there is to do, so that last bits may depend on how many inputs there are. ``one_a_call`` is for networks
+    whose rounding of an input or of a draw depends on its place among others
+    (:func:`dissensus.likelihood.keeps_bits`): one input is worked on under one draw at a time, which is
+    slower.
 
     ``proposal`` is where samples come from: each draw's ``"own"`` inference parts, or ``"pooled"``, the
     mixture of those of all draws, which is the paper's q(z|x, D). A model whose log-likelihood is exact has
@@ -100,6 +103,13 @@ def log_likelihoods(
     samples = samples if model.noise_size else 1
     noise = torch.randn(samples, model.noise_size, generator=torch_stream(seed, "scoring noise")).to(device)
     tile, draws_at_once = (1, 1) if one_a_call else (model.tile(device, samples), model.draws_at_once)
+    if by_size:
+        evaluations = len(draws) * len(data) * max(1, samples)
+
+        def scorer(own: Any, noise: Tensor, tile: int) -> Scorer:
+            made: Scorer = own.scorer_for(noise, tile, evaluations)
+            return made
+
     if proposal == "pooled":
         draws_at_once = 1  # what all draws propose together is made once, and given to one draw after another
     finished = (

@@ -194,6 +194,13 @@ class GenerativeModel(nn.Module, ABC):
         """The fastest way to score tiles of so many inputs on the noise's device."""
         return PlainScorer(self, noise, tile)
 
+    def scorer_for(self, noise: Tensor, tile: int, evaluations: int) -> Scorer:  # noqa: ARG002
+        """The same where there are so many ``evaluations``, of all draws, inputs and samples together.
+
+        What takes long to prepare may pay then. Last bits may depend on which way was taken.
+        """
+        return self.scorer(noise, tile)
+
     @classmethod
     def for_inputs(
         cls,

@@ -5,6 +5,7 @@ import json
 import math
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from benchmarks.pieces import measure_missing
 from benchmarks.records import Record, Records
 from benchmarks.speed import peers, rivals
 from benchmarks.speed.comparison import faster, more
+from benchmarks.speed.end_to_end import measure_end_to_end
 from benchmarks.speed.figures import draw_all
 from benchmarks.speed.growth import slope
 from benchmarks.speed.paper_table import measure_table, measure_table_row
@@ -194,14 +196,27 @@ def test_the_table_has_the_accuracy_of_every_path():
     assert "|  | fast | eager |\n| --- | --- | --- |\n| bernoulli | 0.02 | 3e-05 |" in text
 
 
+def test_decisions_from_the_host_to_verdicts_are_timed_by_effort():
+    """A little of it on a CPU: the part itself is a GPU's."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = measure_end_to_end(find_sizes("cpu", quick=True), CPU)
+    lines = found["comparisons"]
+    assert [line["name"].rsplit(" ", 1)[1] for line in lines] == ["fast", "standard"]
+    assert all(line["ours"] > 0 and line["other"] == 100_000 for line in lines)
+    assert set(found["statistics_a_second"]) == {"fast", "standard"}
+
+
 def test_parts_by_name_and_device():
-    assert find_parts([], "cpu") == [name for name in PARTS if "table" not in name]
+    gpu_alone = ("end-to-end", "table-row", "whole-table")
+    assert find_parts([], "cpu") == [name for name in PARTS if name not in gpu_alone]
     assert find_parts([], "cuda") == [
         "training",
         "decoding",
         "growth",
         "accuracy",
         "trajectory",
+        "end-to-end",
         "table-row",
         "whole-table",
     ]

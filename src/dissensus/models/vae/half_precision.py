@@ -28,7 +28,7 @@ from dissensus.seeding import torch_stream
 if TYPE_CHECKING:
     from dissensus.models.vae.model import VAE
 
-__all__ = ["TOLERANCE", "ReducedScorer"]
+__all__ = ["TOLERANCE", "ReducedScorer", "is_warm"]
 
 TOLERANCE = 0.05
 """Largest |Δ log p̂| in nats that half precision may cost."""
@@ -50,6 +50,7 @@ class ReducedScorer:
         self.vae, self.noise = vae, noise
         self.decoder = SubpixelDecoder(vae.decoder, torch.float16)
         self.score = _compiled() if compiled else _score
+        self.compiled = compiled
         random = torch_stream(0, "half precision")
         self.invented = torch.randn(CHECKED, vae.latent_size, generator=random).to(noise.device)
         self.trusted = torch.zeros((), dtype=torch.bool, device=noise.device)
@@ -82,7 +83,23 @@ class ReducedScorer:
                 self.vae.log_prob, x, importance_samples(mean, log_std, self.noise)
             )
         value, error = self.score(self.decoder, self.vae.observation, x, mean, log_std, self.noise)
+        if self.compiled:
+            _warm.add(_shapes(self.vae, self.noise, len(x)))
         return value.where(self.trusted, torch.nan), error
+
+
+_warm: set[tuple[object, ...]] = set()
+"""What this process has compiled: for other shapes the compiler starts anew."""
+
+
+def _shapes(vae: VAE, noise: Tensor, tile: int) -> tuple[object, ...]:
+    weights = tuple(parameter.shape for parameter in vae.decoder.parameters())
+    return vae.input_shape, repr(vae.observation), weights, noise.shape, tile
+
+
+def is_warm(vae: VAE, noise: Tensor, tile: int) -> bool:
+    """Whether tiles of so many inputs were scored by compiled code in this process."""
+    return _shapes(vae, noise, tile) in _warm
 
 
 def _score(

@@ -16,7 +16,7 @@ from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel, OwnObservations
 from dissensus.models.vae.checks import check_networks
-from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, tile_scorer
+from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, sized_scorer, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
 
@@ -143,6 +143,10 @@ class VAE(LatentModel):
     def scorer(self, noise: Tensor, tile: int) -> Scorer:
         """Half precision on a GPU where the networks bear it, the plain one elsewhere."""
         return tile_scorer(self, noise, tile)
+
+    def scorer_for(self, noise: Tensor, tile: int, evaluations: int) -> Scorer:
+        """The same through torch's compiler where that pays, its warm-up counted."""
+        return sized_scorer(self, noise, tile, evaluations)
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
         """What one decoding at z = μ_z tells: see :data:`OBSERVED`, and the places' own terms.

@@ -9,12 +9,19 @@ from torch import Tensor
 
 from dissensus.models.contract import Inferred, PlainScorer, Scorer
 from dissensus.models.importance import ImportanceSamples, importance_log_likelihood, importance_samples
-from dissensus.models.vae.half_precision import ReducedScorer
+from dissensus.models.vae.half_precision import ReducedScorer, is_warm
 
 if TYPE_CHECKING:
     from dissensus.models.vae.model import VAE
 
-__all__ = ["ReferenceScorer", "compiled_scorer", "inputs_at_once", "samples_at_once", "tile_scorer"]
+__all__ = [
+    "ReferenceScorer",
+    "compiled_scorer",
+    "inputs_at_once",
+    "samples_at_once",
+    "sized_scorer",
+    "tile_scorer",
+]
 
 # Decodings in one call. On a GPU they should fill the chip. On a CPU, convolutions over the few samples of
 # one image are about as fast as over many, and one image asked about alone then costs no more than in a
@@ -22,6 +29,9 @@ __all__ = ["ReferenceScorer", "compiled_scorer", "inputs_at_once", "samples_at_o
 GPU_ROWS = 16_384
 CPU_IMAGE_ROWS = 16
 CPU_VECTOR_ROWS = 256
+# Decodings a second on an H200 (the record `decoding` in results/speed/cuda.jsonl), and seconds until the
+# compiler has made what a process needs: only beyond 170 million decodings is it sooner done.
+EAGER, COMPILED, WARM_UP = 7.5e6, 13.4e6, 10.0
 # Of more samples of one image than these, what the layers hand on would not fit in a core's cache.
 CPU_IMAGE_SAMPLES = 64
 
@@ -74,6 +84,15 @@ def compiled_scorer(vae: VAE, noise: Tensor, tile: int) -> Scorer:
     Twice to three times as fast, after ten seconds for the first tile of a process.
     """
     return _scorer(vae, noise, tile, compiled=True)
+
+
+def sized_scorer(vae: VAE, noise: Tensor, tile: int, decodings: int) -> Scorer:
+    """The compiled one where so many decodings pay for its warm-up, or it is warm already; else the other."""
+    return _scorer(vae, noise, tile, compiled=is_warm(vae, noise, tile) or _pays(decodings))
+
+
+def _pays(decodings: int) -> bool:
+    return decodings * (1 / EAGER - 1 / COMPILED) > WARM_UP
 
 
 def _scorer(vae: VAE, noise: Tensor, tile: int, *, compiled: bool) -> Scorer:
