@@ -75,7 +75,7 @@ def test_rows_of_another_length_are_problems_of_their_own(tmp_path):
     assert sorted(chunk.problems) == [1, 2]
     assert "3 fields" in chunk.problems[2]
     assert chunk.inputs.columns["a"] == ("1", None, None, "7")
-    with pytest.raises(DataError, match=r"t\.csv .* row 1: it has 1 fields"):
+    with pytest.raises(DataError, match=r"t\.csv .* row 1: it has 1 field"):
         TableFile(path).load()
 
 
