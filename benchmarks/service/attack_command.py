@@ -27,9 +27,7 @@ EARLIER = "fitted by that version with its defaults, on the embedded sample"
 def attacks(
     gate: Annotated[
         Path | None,
-        typer.Option(
-            help="A gate that `dissensus demo` saved; of an earlier version, its own. Default: fit one, in minutes."
-        ),
+        typer.Option(help="A gate that the measured version saved. Default: fit one, in minutes."),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attack, `none` or `all` together; repeat.")
