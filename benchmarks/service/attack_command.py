@@ -21,11 +21,13 @@ __all__ = ["AFTER", "ALL", "BEFORE", "NONE", "attacks"]
 AFTER, BEFORE = "attacks", "attacks-before"
 """Groups of records: of the service as it is, and of one that it is compared with."""
 NONE, ALL = "none", "all"
+EARLIER = "fitted by that version with its defaults, on the embedded sample"
 
 
 def attacks(
     gate: Annotated[
-        Path | None, typer.Option(help="A gate that `dissensus demo` saved. Default: fit one, in minutes.")
+        Path | None,
+        typer.Option(help="A gate that the measured version saved. Default: fit one, in minutes."),
     ] = None,
     only: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="An attack, `none` or `all` together; repeat.")
@@ -99,7 +101,7 @@ def _piece(name: str, attacked: Attacked, plan: Plan, before: Path | None) -> Pi
         **asdict(plan),
         "service": "this one" if before is None else _commit_of(before),
         "attacks": list(ATTACKS) if name == ALL else [] if name == NONE else [name],
-        "gate": HOW,
+        "gate": HOW if before is None else EARLIER,
         "hardware": hardware(torch.device("cpu")),
     }
 

@@ -93,6 +93,17 @@ def test_a_prometheus_loads_the_rules_and_reads_the_metrics(serving, folder, tmp
     assert target["health"] == "up"
 
 
+@needed("kubernetes-validate")
+def test_the_manifests_are_what_kubernetes_takes():
+    manifests = [
+        DEPLOY / "kubernetes" / "dissensus.yaml",
+        *DEPLOY.parent.glob("examples/scale/*kubernetes*.yaml"),
+    ]
+    command = ["kubernetes-validate", "--strict", *manifests]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=LONG)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 @needed("systemd-analyze")
 def test_the_unit_is_locked_up():
     unit = DEPLOY / "systemd" / "dissensus.service"

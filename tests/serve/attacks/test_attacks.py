@@ -14,7 +14,7 @@ SECONDS, SCALE = 0.4, 0.01
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_honest_clients_are_answered_under_attack(serving, folder, pictures, as_png, library, name):
-    """How fast is measured by ``python -m benchmarks service --attacks``; here it is about what is said."""
+    """How fast is measured by ``python -m benchmarks attacks``; here it is about what is said."""
     wanted = library["pictures"].decide(pictures[:1]).score[0]
     with serving(folder / "pictures", connections=64, max_inputs=256, max_body_mb=1.0) as found:
         target = Target(int(found.url.rpartition(":")[2]), time.monotonic() + SECONDS, SCALE)
