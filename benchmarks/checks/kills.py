@@ -71,7 +71,7 @@ def sentences(records: list[Record]) -> list[str]:
         if record.name == "shards":
             said.append(
                 f"Kills: {about['kills']} killed workers, {about['stragglers']} shards given to two workers, "
-                f"{about['lost']} lost ones and {about['merge_kills']} killed merges: {end}."
+                f"{about['lost']} lost ones and {about.get('merge_kills', 0)} killed merges: {end}."
             )
         else:
             said.append(f"Kills: a fit within memory, killed {about['kills']} times: {end}.")
@@ -105,7 +105,7 @@ def _scoring(kills: int, merge_kills: int, say: Callable[[str], None]) -> Found:
                 tally["lost"] += 1
                 continue
             shard = int(random.choice(waiting))
-            workers = [start(shard)]
+            began, workers = time.monotonic(), [start(shard)]
             if random.uniform() < STRAGGLERS:
                 workers.append(start(shard))
                 tally["stragglers"] += 1
@@ -116,6 +116,8 @@ def _scoring(kills: int, merge_kills: int, say: Callable[[str], None]) -> Found:
                     raise RuntimeError(f"a worker ended with {code}")
                 tally["kills"] += code is None
                 tally["refused"] += code == IN_USE
+                if code == 0:
+                    usual = time.monotonic() - began  # the machine may have become quicker, or slower
         whole, merged = folder / "whole.csv", folder / "merged.csv"
         merge = ("merge", *parts, "-o", merged, "--fdr", "0.1", "--quiet")
         began = time.monotonic()
