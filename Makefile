@@ -40,8 +40,8 @@ test-gpu: $(READY)
 paper: $(READY)
 	$(BIN)/python -m benchmarks paper --seeds 0,1,2
 
-# Which lines no test reaches. Not part of `make test`: before Python 3.12 lines are counted by a hook on each of
-# them, which costs more than a twentieth of the time.
+# Which lines no test reaches. Not part of `make test`: before Python 3.12 each line is counted by a hook, which
+# slows the tests down.
 coverage: $(READY)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt pytest-cov
 	$(BIN)/python -m pytest -n 2 --dist worksteal --cov=dissensus --cov-report=term:skip-covered
