@@ -24,7 +24,6 @@ from benchmarks.progress import DECODING, TRAINING
 from benchmarks.records import digest
 from benchmarks.runner import Advance, Run
 from dissensus.inputs.pictures import MOST_PICTURES
-from dissensus.inputs.textures import ROUGH
 from dissensus.likelihood import input_statistics, log_likelihoods, noise_floor
 from dissensus.models import VAE, architecture_config
 from dissensus.models.vae import likelihood_regret
@@ -69,7 +68,11 @@ class PanelRun(Run):
         """As plain values."""
         chosen = self.configuration.settings
         # Of the detector's own and no arguments: other ones are another measurement.
-        kept = {"pictures_kept": MOST_PICTURES, "rough": ROUGH, "weighed_by": self.sizes.made_up}
+        kept = {
+            "pictures_kept": MOST_PICTURES,
+            "distances": "roots of differences, not whitened",
+            "weighed_by": self.sizes.made_up,
+        }
         return {"configuration": chosen, **self._trained_with, "purpose": self.purpose, **kept}
 
     @property

@@ -60,7 +60,7 @@ def test_how_much_isolation_counts_is_learnt_of_made_up_outliers(quick, pictures
     gate = quick(statistic=own).fit(pictures)
     kept, places = gate.preprocessor_, split(len(pictures), part_fractions(len(pictures)), seed=gate.seed_)
     inside = pictures[places["validation"], ..., None]
-    made = every_kind(inside, stream_seed(gate.seed_, "made up to learn from"))
+    made = dict(every_kind(inside, stream_seed(gate.seed_, "made up to learn from")))
     assert len(made) == 9
     of = {name: kept.statistics(x, x, only=["isolation"])["isolation"] for name, x in made.items()}
     expected = weight(kept.statistics(inside, inside)["isolation"], [*of.values()])
@@ -69,6 +69,11 @@ def test_how_much_isolation_counts_is_learnt_of_made_up_outliers(quick, pictures
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")
     assert again.score_.fusion.extra == gate.score_.fusion.extra
     np.testing.assert_array_equal(again.score_samples(pictures[:5]), gate.score_samples(pictures[:5]))
+
+
+def test_nothing_is_made_up_of_rows(quick, rows):
+    own = Fused(["isolation", "latent-norm"], depth="gaussian", leading=["isolation"])
+    assert quick(statistic=own).fit(rows).score_.fusion.extra == {}
 
 
 @pytest.mark.parametrize("what", ["rows", "texts"])

@@ -26,7 +26,7 @@ def by_hand(picture):
     means = [[values[b].mean(axis=(0, 1)) for b in blocks] for values in (x, abs(across), abs(down))]
     roots = [[np.sqrt((values[b] ** 2).mean(axis=(0, 1))) for b in blocks] for values in (across, down)]
     light, *differences = (np.ravel(each) for each in (*means, *roots))
-    return np.concatenate([light, *(np.sqrt(each) / 2 for each in differences)])
+    return np.concatenate([light, *(np.sqrt(each) for each in differences)])
 
 
 def test_blocks_are_what_the_words_say():

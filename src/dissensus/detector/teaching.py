@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
@@ -18,6 +18,7 @@ from dissensus.seeding import stream_seed
 __all__ = ["teach"]
 
 MADE_OF = 300  # validation pictures, at most, that outliers of each kind are made of
+MADE_OF_NUMBERS = 1 << 24  # of these pictures: large ones are few, for copies of them are made
 
 
 def teach(
@@ -32,19 +33,16 @@ def teach(
     pictures: NDArray[Any] | None = None
     for inliers, data in validation:
         found.append(measure(drawn, inliers, score.requires, device=device, data=data))
-        if pictures is None:
-            pictures = inliers[:MADE_OF]
+        if pictures is None and drawn.preprocessor.pictured:
+            pictures = inliers[: min(MADE_OF, max(1, MADE_OF_NUMBERS // inliers[0].size))]
     together = Measured.together(found)
     if score.weighs and pictures is not None:
-        score.weigh(together, _made_up(score, drawn, pictures))
+        score.weigh(together, list(_made_up(score, drawn, pictures)))
     score.fit(together)
 
 
-def _made_up(score: Score, drawn: Drawn, pictures: NDArray[Any]) -> list[Measured]:
+def _made_up(score: Score, drawn: Drawn, pictures: NDArray[Any]) -> Iterator[Measured]:
     """What is measured, without a model, of the outliers of each kind that are made of pictures."""
-    made = every_kind(as_bytes(pictures), stream_seed(drawn.seed, "made up to learn from"))
-    return [
-        Measured(None, {name: found[name] for name in score.weighs})
-        for own in made.values()
-        for found in (drawn.preprocessor.statistics(own, own, only=score.weighs),)
-    ]
+    for _, made in every_kind(as_bytes(pictures), stream_seed(drawn.seed, "made up to learn from")):
+        own = drawn.preprocessor.statistics(made, made, only=score.weighs)
+        yield Measured(None, {name: own[name] for name in score.weighs})

@@ -15,7 +15,7 @@ from dissensus.export.surrounding import Surrounding
 from dissensus.inputs.pictures import PREDICTED, PicturePreprocessor
 from dissensus.inputs.predicted_code import BIT
 from dissensus.inputs.spectra import ROUNDING, bands, directions, spectrum_names
-from dissensus.inputs.textures import ROUGH, block_borders
+from dissensus.inputs.textures import block_borders
 
 __all__ = ["Picturing"]
 
@@ -109,7 +109,7 @@ class _Textures(nn.Module):
         down = F.pad(whole[:, :, 1:] - whole[:, :, :-1], (0, 0, 1, 0))
         means = [self._blocks(each.abs()) for each in (across, down)]
         deviations = [torch.sqrt(self._blocks(each.square())) for each in (across, down)]
-        rough = [ROUGH * torch.sqrt(each / 255) for each in (*means, *deviations)]
+        rough = [torch.sqrt(each / 255) for each in (*means, *deviations)]
         return torch.stack([self._blocks(whole) / 255, *rough], dim=1).flatten(1)
 
     def _blocks(self, values: Tensor) -> Tensor:

@@ -6,7 +6,7 @@ flips, patches, mixtures). A detector should be asked about both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from types import MappingProxyType
 
@@ -150,13 +150,11 @@ def make_up(kind: str, images: Images, seed: int = 0) -> Images:
     return MADE_UP[kind](images, numpy_stream(seed, "outliers", kind))
 
 
-def every_kind(images: Images, seed: int = 0) -> dict[str, Images]:
-    """Outliers of every kind that can be made of ``images``, by name; tiny ones have no patches to move."""
-    found = {}
+def every_kind(images: Images, seed: int = 0) -> Iterator[tuple[str, Images]]:
+    """Yield every kind that can be made of ``images``, and its outliers; tiny ones have no patches."""
     for kind in MADE_UP:
         with suppress(DataError):
-            found[kind] = make_up(kind, images, seed)
-    return found
+            yield kind, make_up(kind, images, seed)
 
 
 def _to_bytes(values: NDArray[np.float32]) -> Images:

@@ -31,6 +31,7 @@ PICTURED = ("isolation",)
 pictures than others are, and more probable: a flat picture among photographs."""
 PREDICTED = "predicted-length"
 SHARE = 64  # pictures that are worth handing over to another core
+MANY = 1000  # pictures; of fewer, distances are those of whitened textures
 MOST_PICTURES = 10_000  # pictures that are kept, as what their textures are made of
 
 
@@ -46,9 +47,10 @@ def surroundings_of_some(
     chosen = np.arange(count)
     if count > MOST_PICTURES:
         chosen = np.sort(random.permutation(count)[:MOST_PICTURES])
-    # Whitened, directions in which training pictures hardly differ would count as much as all others, and
-    # clusters that were left out, constants and what is blurred are found far worse (docs/panel.md).
-    return Surroundings.of_vectors(textures_of(chosen), random, whitened=False)
+    # Whitened, directions in which training pictures hardly differ would count as much as all others, and of
+    # thousands of pictures clusters that were left out, constants and what is blurred are found far worse
+    # (docs/panel.md). Of a few hundred, noise is found worse otherwise.
+    return Surroundings.of_vectors(textures_of(chosen), random, whitened=count < MANY)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ __all__ = ["block_borders", "texture_size", "textures"]
 
 BLOCKS = 4  # along each side
 MEASURES = 5  # of a block and a channel
-ROUGH = 0.5  # how much a root of differences counts beside a mean
 CHUNK = 1 << 22  # pixels that are in memory as whole numbers at a time
 
 
@@ -30,7 +29,7 @@ def texture_size(shape: tuple[int, ...]) -> int:
 
 
 def textures(images: NDArray[Any]) -> NDArray[np.float64]:
-    """Of each block the mean, and half the roots of its mean and root mean square difference across and down.
+    """Of each block the mean, and the roots of its mean and root mean square difference across and down.
 
     They are (N, F) in [0, 1]. Images are (N, H, W, C) of uint8, or of floats in [0, 1], which are rounded to
     such. All sums are of whole numbers, and therefore the same for a picture by itself and among others.
@@ -38,7 +37,7 @@ def textures(images: NDArray[Any]) -> NDArray[np.float64]:
     >>> flat, striped = np.zeros((1, 8, 8, 1), np.uint8), np.zeros((1, 8, 8, 1), np.uint8)
     >>> striped[:, :, ::2] = 255
     >>> textures(flat).any(), textures(striped).reshape(5, 16)[:, 1].tolist()
-    (np.False_, [0.5, 0.5, 0.0, 0.5, 0.0])
+    (np.False_, [0.5, 1.0, 0.0, 1.0, 0.0])
     """
     found = np.empty((len(images), texture_size(images.shape[1:])))
     size = max(1, CHUNK // max(1, int(np.prod(images.shape[1:]))))
@@ -55,7 +54,7 @@ def _of(pixels: NDArray[np.int32]) -> NDArray[np.float64]:
     across[:, :, 1:], down[:, 1:] = np.diff(pixels, axis=2), np.diff(pixels, axis=1)
     means = [_block_means(np.abs(each)) for each in (across, down)]
     deviations = [np.sqrt(_block_means(np.square(each))) for each in (across, down)]
-    rough = [ROUGH * np.sqrt(each / 255) for each in (*means, *deviations)]
+    rough = [np.sqrt(each / 255) for each in (*means, *deviations)]
     return np.stack([_block_means(pixels) / 255, *rough], axis=1).reshape(len(pixels), -1)
 
 
