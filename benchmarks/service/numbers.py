@@ -38,6 +38,7 @@ NUMBERS: Mapping[str, Number] = {
     "cost.server": partial(_cost, whose="server"),
     "cost.clients": partial(_cost, whose="clients"),
     "cost.answers": partial(_throughput, name="inputs_a_second"),
+    "cost.p99": partial(_throughput, name="p99_seconds"),
     "cost.load": partial(_throughput, name="load_average"),
     "cost.most": lambda results: 2e3 / _cost(results, "server"),
     "overload.clients": partial(_told, part="overload", name="clients"),

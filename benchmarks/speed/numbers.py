@@ -50,6 +50,17 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
             ("one-64", "one picture of 64×64×3"),
         )
     },
+    **{
+        f"cpu.sizes.{side}.{short}{suffix}": (
+            "cpu",
+            "sizes",
+            f"{count} of {shape}, standard{told}",
+            "commit 0313e6b",
+        )
+        for side, shape, batch in ((28, "28×28", 128), (64, "64×64×3", 8), (128, "128×128×3", 4))
+        for short, count in (("batch", f"{batch} pictures"), ("one", "one picture"))
+        for suffix, told in (("", ""), (".processor", ", of processor time"))
+    },
     "cpu.rows.fit": ("cpu", "rows", "fit of 5,000 × 20 rows by Detector()", GOAL),
     "cpu.rows.score": (
         "cpu",
@@ -85,6 +96,11 @@ def _about(results: Path, *, device: str, part: str, tell: Callable[[Mapping[str
 
 def _load(about: Mapping[str, Any]) -> float:
     return float(about["load_average"][1])
+
+
+def _two_cores(results: Path, name: str) -> float:
+    """What two cores would do a second that nobody else wants."""
+    return 2 * NUMBERS[name](results)
 
 
 def _slope(axis: str, about: Mapping[str, Any]) -> float:
@@ -147,6 +163,11 @@ NUMBERS: Mapping[str, Number] = {
         for device in DEVICES
     },
     "cpu.efforts.load": partial(_about, device="cpu", part="efforts", tell=_load),
+    "cpu.sizes.load": partial(_about, device="cpu", part="sizes", tell=_load),
+    **{
+        f"cpu.sizes.{side}.two-cores": partial(_two_cores, name=f"cpu.sizes.{side}.batch.processor.ours")
+        for side in (28, 64, 128)
+    },
     "cuda.bytes-an-input": partial(_about, device="cuda", part="growth", tell=_bytes_an_input),
     **{
         f"cpu.decoder-alone.{K}": partial(
