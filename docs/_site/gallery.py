@@ -39,9 +39,8 @@ def printed(name: str, record: dict[str, Any]) -> str:
     said = "\n".join(f"   {line}" for line in record["about"]["said"].rstrip().splitlines())
     return (
         f"\n\nWhat it prints\n--------------\n\n.. code-block:: text\n\n{said}\n\n"
-        f"Recorded in {record['seconds']['all']:.0f} s on {where['cores']} cores of an "
-        f"{where['processor']} that other programs used too, with version {where['versions']['dissensus']}"
-        f"{', when the file was another than above' if changed else ''}.\n"
+        f"Recorded on {where['cores']} cores of an {where['processor']} with version "
+        f"{where['versions']['dissensus']}{', when the file was another than above' if changed else ''}.\n"
     )
 
 
