@@ -130,7 +130,7 @@ def test_mutations_with_right_digests_are_artefact_errors_or_load(saved, name):
 
 
 CONFIGS = {
-    "another format": (lambda c: c.update(format="gguf"), "is not the configuration of a dissensus detector"),
+    "another format": (lambda c: c.update(format="gguf"), "is not the configuration of a detector"),
     "a newer version": (lambda c: c.update(format_version=3), "saved by a newer dissensus .*: upgrade it"),
     "an older version": (
         lambda c: c.update(format_version=1),

@@ -84,7 +84,7 @@ def test_explanations_are_of_the_components(kind, gates, things):
         assert gate.explain(X[0]).decision == first.decision
         page = gate_page(assess(gate, X[:20], shown=2))
         assert "component 0" in page
-        assert "Listed are the columns" in page
+        assert "The columns that the score is due to come first" in page
 
 
 def test_the_embedder_is_asked_once_for_each_training_input(quick, rows):

@@ -160,7 +160,7 @@ def test_pictures_under_a_model_that_tells_no_terms(pictures, tmp_path):
     assert explained.reconstructions.shape == (0, 10, 12, 1)
     page = gate_page(assess(again, pictures[:5], shown=1))
     assert "(pixels 120)" in page
-    assert "Orange marks the patches that cause most of the disagreement" in page
+    assert "Orange marks the patches that make the draws disagree" in page
     assert "as draws see it" not in page  # it does not reconstruct
 
 

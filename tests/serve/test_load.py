@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import threading
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
@@ -157,6 +158,7 @@ def in_thread(serving, monkeypatch):
                 host=host,
                 port=port,
                 memory=lambda: float(Path(f"/proc/{os.getpid()}/statm").read_text().split()[1]) / 256,
+                processor_seconds=time.process_time,
                 terminate=lambda: setattr(found.server, "should_exit", True),
                 exit_code=lambda: 0,
             )

@@ -22,8 +22,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.one_thread import one_thread
-from dissensus.side_by_side import side_by_side
-from dissensus.torch_threads import usable_threads
 
 __all__ = ["Neighbours", "summed"]
 
@@ -84,6 +82,10 @@ class Neighbours:
                 skip = None if without is None else without[part]
                 distances[part], places[part] = self._chunk(queries[part], own[part], count, skip)
                 yield
+
+        # Here and not above, for both take torch, which decoders of pictures and merges start without.
+        from dissensus.side_by_side import side_by_side
+        from dissensus.torch_threads import usable_threads
 
         starts = range(0, N, size)
         threads = usable_threads() if len(starts) > MOST_ALONE else 1

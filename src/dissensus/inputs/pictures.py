@@ -20,9 +20,6 @@ from dissensus.inputs.tables import Table
 from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import CODE, as_bytes, image_statistic_names
-from dissensus.side_by_side import side_by_side
-from dissensus.tiles import tile_ranges
-from dissensus.torch_threads import usable_threads
 
 __all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
@@ -124,6 +121,11 @@ class PicturePreprocessor(Preprocessor):
         Each picture's are its own: many are divided between the cores.
         """
         wanted = set(self.statistic_names if only is None else only)
+        # Here and not above, for they take torch, which decoders of pictures start without.
+        from dissensus.side_by_side import side_by_side
+        from dissensus.tiles import tile_ranges
+        from dissensus.torch_threads import usable_threads
+
         shares = tile_ranges(len(array), SHARE, usable_threads())
         if len(shares) < 2:
             return self._statistics(array, wanted)

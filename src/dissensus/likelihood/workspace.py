@@ -88,8 +88,8 @@ class Weights:
             with torch.no_grad():
                 weights = self.draws.parts[part].weights(number)
                 own: list[Tensor] = [self.parameters[part][name] for name in weights]
-                # One call for all: with one for each, Python takes longer than the copying.
-                torch._foreach_copy_(own, [on_device(tensor, self.device) for tensor in weights.values()])
+                if own:  # One call for all: with one for each, Python takes longer than the copying.
+                    torch._foreach_copy_(own, [on_device(tensor, self.device) for tensor in weights.values()])
         return changed
 
 
