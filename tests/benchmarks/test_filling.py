@@ -34,8 +34,13 @@ def test_every_number_and_table_can_be_told():
     assert {name.partition(".")[0] for name in every} == set(SOURCES)
     for name in every:
         value = find_number(name, RESULTS)
-        # What older records of the panel lack, and datasets that are not measured, are a dash in documents.
-        assert value >= 0 or (math.isnan(value) and name.startswith(("panel.", "checks.svhn."))), name
+        # What older records of the panel lack, and datasets that are not measured, are a dash in documents. What
+        # is compared with something may be less than it.
+        assert (
+            value >= 0
+            or name == "checks.shards.overhead"
+            or (math.isnan(value) and name.startswith(("panel.", "checks.svhn.")))
+        ), name
     for name in names("TABLES"):
         assert find_table(name, RESULTS).startswith("| ")
 
