@@ -34,8 +34,8 @@ def test_every_number_and_table_can_be_told():
     assert {name.partition(".")[0] for name in every} == set(SOURCES)
     for name in every:
         value = find_number(name, RESULTS)
-        # What older records of the panel lack, and datasets that are not measured, are a dash in documents. What
-        # is compared with something may be less than it.
+        # What older records of the panel lack, and datasets that are not measured, are a dash in documents.
+        # What is compared with something may be less than it.
         assert (
             value >= 0
             or name == "checks.shards.overhead"
