@@ -42,6 +42,13 @@ def test_a_thousand_is_no_fraction(tmp_path):
         assert columns_of(text, tmp_path / "t.csv")["a"] == [line.split(";")[0] for line in text.split()[1:]]
 
 
+def test_a_name_of_a_row_is_no_number(tmp_path):
+    (tmp_path / "t.csv").write_text("id;a\n1.234;0,5\n1.235;1,25\n")
+    [chunk] = TableFile(tmp_path / "t.csv", id_column="id").chunks(1000)
+    assert list(chunk.inputs.columns["a"]) == ["0.5", "1.25"]
+    assert list(chunk.inputs.names) == ["1.234", "1.235"]
+
+
 def test_bars_may_part_columns(tmp_path):
     (tmp_path / "t.csv").write_text(text_of(penguins(30), "|"))
     assert TableFile(tmp_path / "t.csv").columns == tuple(penguins(1))

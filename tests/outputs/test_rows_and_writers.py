@@ -79,6 +79,18 @@ def test_no_rows_are_a_header():
     assert stream.getvalue() == ",".join(COLUMNS) + "\n"
 
 
+def test_rows_that_come_one_by_one_become_tables_by_the_thousand(monkeypatch):
+    """A table for each of them would take minutes and hundreds of megabytes for a group."""
+    pytest.importorskip("pyarrow")
+    made = []
+    writer = parquet_rows.ParquetRows(io.BytesIO(), COLUMNS, None)
+    monkeypatch.setattr(writer, "write_table", lambda table: made.append(len(table)))
+    for number in range(10_000):
+        writer.write([Row(number, 0.5, 0.5, False)])
+    writer.close()
+    assert made == [4096, 4096, 1808]
+
+
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_a_failure_leaves_what_was_there(tmp_path, format):
     if format == "parquet":

@@ -6,7 +6,7 @@ from contextlib import suppress
 
 import pytest
 
-from dissensus.serve import connections, framing
+from dissensus.serve import bodies, connections, framing
 
 LONG = 600.0  # seconds that only a hang takes
 
@@ -59,6 +59,17 @@ def test_a_slightly_large_chunked_body_hears_why(asked, monkeypatch):
         "/score?gate=rows", content=parts(), headers={"content-type": "application/json"}
     )
     assert (answer.status_code, "2 MiB" in answer.json()["error"]) == (413, True)
+
+
+def test_a_large_body_for_which_there_is_no_memory_is_sent_again(asked, monkeypatch):
+    def no_memory(*_):
+        raise OSError(12, "Cannot allocate memory")
+
+    monkeypatch.setattr(bodies, "mmap", no_memory)
+    answer = asked.client.post(
+        "/score?gate=rows", content=b" " * (1 << 20), headers={"content-type": "application/json"}
+    )
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
 
 
 def test_a_body_that_never_ends_is_given_up(serving, folder):

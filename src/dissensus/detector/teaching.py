@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
@@ -30,14 +31,18 @@ def teach(
 ) -> None:
     """Let a score learn from validation inputs, which come in batches, as read and as a model reads them."""
     found: list[Measured] = []
-    pictures: NDArray[Any] | None = None
-    for inliers, data in validation:
+    pictures: list[NDArray[Any]] = []
+    wanted = 0
+    for number, (inliers, data) in enumerate(validation):
         found.append(measure(drawn, inliers, score.requires, device=device, data=data))
-        if pictures is None and drawn.preprocessor.pictured:
-            pictures = inliers[: min(MADE_OF, max(1, MADE_OF_NUMBERS // inliers[0].size))]
+        if not number and drawn.preprocessor.pictured:
+            wanted = min(MADE_OF, max(1, MADE_OF_NUMBERS // inliers[0].size))
+        if wanted:  # of as many batches as it takes: how inputs are divided must not show in a score
+            pictures.append(inliers[:wanted].copy())  # a view would keep its batch in memory
+            wanted -= len(pictures[-1])
     together = Measured.together(found)
-    if score.weighs and pictures is not None:
-        score.weigh(together, list(_made_up(score, drawn, pictures)))
+    if score.weighs and pictures:
+        score.weigh(together, list(_made_up(score, drawn, np.concatenate(pictures))))
     score.fit(together)
 
 

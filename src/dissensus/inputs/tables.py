@@ -215,13 +215,17 @@ class TableFile:
                 while rows := list(islice(lines, size)):
                     refuse_bomb(self.path, found.content.tell())
                     if self._decimal_commas:
-                        rows = [list(map(with_decimal_point, row)) for row in rows]
+                        rows = [self._with_decimal_points(row) for row in rows]
                     yield self._of_lines(rows, start, found.share)
                     start += len(rows)
             except (csv.Error, *UNREADABLE, StopIteration) as error:
                 raise DataError(
                     f"{self.path} cannot be read after row {start} ({error}): save it as CSV in UTF-8"
                 ) from error
+
+    def _with_decimal_points(self, row: list[str]) -> list[str]:
+        named = None if self.id_column is None else self._all.index(self.id_column)  # a name is no number
+        return [cell if place == named else with_decimal_point(cell) for place, cell in enumerate(row)]
 
     def _of_lines(self, rows: list[list[Any]], start: int, share: float) -> Chunk:
         width = len(self._all)

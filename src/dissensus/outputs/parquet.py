@@ -13,6 +13,7 @@ __all__ = ["GROUP", "ParquetRows", "schema_of"]
 
 GROUP = 1 << 17
 """Rows of a group. What is written of a group stays in memory: ten billion rows are some 80,000."""
+MADE = 4096  # rows that become a table together: of a stream they come one by one
 
 
 def schema_of(columns: Sequence[str], label: PartLabel | None = None) -> Any:
@@ -38,10 +39,17 @@ class ParquetRows:
         self._arrow = pyarrow
         self._schema = schema_of([*columns, *([] if label is None else [NUMBERED])], label)
         self._writer = parquet.ParquetWriter(stream, self._schema)
+        self._rows: list[Row] = []
         self._waiting: list[Any] = []
 
     def write(self, rows: Sequence[Row]) -> None:
         """Some more rows."""
+        self._rows += rows
+        if len(self._rows) >= MADE:
+            self._make_table()
+
+    def _make_table(self) -> None:
+        rows, self._rows = self._rows, []
         columns: dict[str, list[Any]] = {
             name: [getattr(row, name) for row in rows] for name in self._schema.names if name != NUMBERED
         }
@@ -52,6 +60,8 @@ class ParquetRows:
 
     def write_table(self, table: Any) -> None:
         """Some more rows, as the columns of an Arrow table."""
+        if self._rows:
+            self._make_table()
         self._waiting.append(table.select(self._schema.names).replace_schema_metadata(self._schema.metadata))
         if sum(map(len, self._waiting)) >= GROUP:
             found = self._arrow.concat_tables(self._waiting)
@@ -62,6 +72,8 @@ class ParquetRows:
 
     def close(self) -> None:
         """No more rows come."""
+        if self._rows:
+            self._make_table()
         rest = self._arrow.concat_tables(self._waiting) if self._waiting else ()
         if len(rest):
             self._put(rest)

@@ -72,7 +72,6 @@ def gate_page(assessment: Assessment, *, record: str | None = None) -> str:
         calibration=f"{len(a.calibration_scores):,}",
         pictured=any(case.explanation.pictured for case in (*a.unusual, *a.typical)),
         occluded=a.settings["explained_by"] == "occlusion",
-        glow=f"{glow:.2g}",
         unusual=case_cards(a.unusual, glow=glow),
         typical=case_cards(a.typical, glow=glow),
         drift=drift_figures(a),

@@ -148,7 +148,13 @@ class _Arriving:
         """The next part has come."""
         end = self.size + len(part)
         if self.size <= ROOM < end:
-            small, self._bytes = self._bytes, mmap(-1, self._largest)
+            try:
+                pages = mmap(-1, self._largest)
+            except OSError:  # where the system promises no more than it has
+                raise Overloaded(
+                    "there is no memory for another large request now: send it again", 1
+                ) from None
+            small, self._bytes = self._bytes, pages
             self._bytes[: self.size] = small
         self._bytes[self.size : end] = part
         self.size = end

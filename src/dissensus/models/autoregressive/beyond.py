@@ -3,7 +3,9 @@ r"""What log p of a picture does not say: whether what it leaves unexplained loo
 *Codes.* Under the model, u_d = P(X_d < x_d | x_<d) + ½ P(X_d = x_d | x_<d) of all pixels are nearly
 independent and uniform, however simple or complex the picture is. Whether they are is a question that needs
 no other picture (Jiang et al., 2022, ask it of a flow): the distance of their distribution from the uniform
-one, and how the codes of neighbouring pixels go together.
+one, and how the codes of neighbouring pixels go together. Of a component, the logistic's value at the middle
+of a grey level's bin stands for this; where a bin is wider than the component they differ, for all pictures
+alike.
 
 *Gradients.* The derivative of log p by the weights of the network's last layer, its *score*, is zero on
 average over inputs that the model generates, and has the Fisher information for its covariance. A picture

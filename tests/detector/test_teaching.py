@@ -1,0 +1,42 @@
+"""What a score learns from validation inputs, however these are divided."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import torch
+
+from dissensus.detector import teaching
+from dissensus.scores import Measured
+
+
+class Weighing:
+    """A score that keeps what it was to weigh."""
+
+    requires, weighs = (), ("isolation",)
+
+    def weigh(self, inliers, made_up):
+        self.learnt = [own.statistic("isolation") for own in made_up]
+
+    def fit(self, measured):
+        pass
+
+
+def learnt(monkeypatch, *batches):
+    monkeypatch.setattr(teaching, "MADE_OF", 10)
+    monkeypatch.setattr(teaching, "measure", lambda _, x, *__, **___: Measured(None, {"n": np.zeros(len(x))}))
+
+    def statistics(made, _, only):
+        return {name: made.mean((1, 2, 3)) for name in only}
+
+    preprocessor = SimpleNamespace(pictured=True, statistics=statistics)
+    score = Weighing()
+    drawn = SimpleNamespace(preprocessor=preprocessor, seed=3)
+    teaching.teach(score, drawn, [(batch, None) for batch in batches], device=torch.device("cpu"))
+    return np.stack(score.learnt)
+
+
+def test_outliers_are_made_of_the_same_pictures_however_they_come(monkeypatch):
+    pictures = np.random.default_rng(0).integers(0, 256, (14, 8, 8, 1), np.uint8)
+    whole = learnt(monkeypatch, pictures)
+    assert whole.shape[1] == 10
+    np.testing.assert_array_equal(learnt(monkeypatch, pictures[:4], pictures[4:9], pictures[9:]), whole)
