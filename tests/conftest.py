@@ -73,6 +73,15 @@ def pytest_collection_modifyitems(items):
 
 
 @pytest.fixture
+def two_cores():
+    """As a process has where there are two, instead of the one thread that all other tests have."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture
 def image_vaes():
     """Three small convolutional VAEs of one architecture."""
     return [

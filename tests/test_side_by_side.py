@@ -5,13 +5,7 @@ import torch
 
 from dissensus.side_by_side import side_by_side
 
-
-@pytest.fixture(autouse=True)
-def two_cores():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
+pytestmark = pytest.mark.usefixtures("two_cores")
 
 
 def test_everything_is_yielded_in_the_order_of_each_work():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -29,20 +29,24 @@ def public(full: str) -> bool:
     return package in PACKAGES and name in import_module(module).__all__
 
 
+def _public() -> Iterator[tuple[str, Any]]:
+    """Every name of every package, and what it is."""
+    for package in PACKAGES:
+        module = import_module(f"dissensus.{package}")
+        yield from ((name, getattr(module, name)) for name in module.__all__)
+
+
 @cache
 def givers() -> Mapping[str, list[str]]:
     """By class, the doctest of a public function or method that returns one of it."""
     found: dict[str, list[str]] = {}
-    for package in PACKAGES:
-        module = import_module(f"dissensus.{package}")
-        for name in module.__all__:
-            value = getattr(module, name)
-            members = vars(value).items() if inspect.isclass(value) else [(name, value)]
-            for _, member in members:
-                returned = str(getattr(member, "__annotations__", {}).get("return", ""))
-                example = doctest(inspect.getdoc(member) or "") if inspect.isroutine(member) else []
-                for each in re.findall(r"\w+", returned) if example else ():
-                    found.setdefault(each, example)
+    for name, value in _public():
+        members = vars(value).items() if inspect.isclass(value) else [(name, value)]
+        for _, member in members:
+            returned = str(getattr(member, "__annotations__", {}).get("return", ""))
+            example = doctest(inspect.getdoc(member) or "") if inspect.isroutine(member) else []
+            for each in re.findall(r"\w+", returned) if example else ():
+                found.setdefault(each, example)
     return found
 
 
@@ -50,13 +54,10 @@ def givers() -> Mapping[str, list[str]]:
 def giving() -> Mapping[str, list[str]]:
     """By class, the public functions that return one of it."""
     found: dict[str, list[str]] = {}
-    for package in PACKAGES:
-        module = import_module(f"dissensus.{package}")
-        for name in module.__all__:
-            value = getattr(module, name)
-            if inspect.isroutine(value):
-                for each in re.findall(r"\w+", str(value.__annotations__.get("return", ""))):
-                    found.setdefault(each, []).append(name)
+    for name, value in _public():
+        if inspect.isroutine(value):
+            for each in re.findall(r"\w+", str(value.__annotations__.get("return", ""))):
+                found.setdefault(each, []).append(name)
     return found
 
 

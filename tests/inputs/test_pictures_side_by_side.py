@@ -20,14 +20,6 @@ def preprocessor(pictures):
     return PicturePreprocessor((9, 8, 1), surroundings=near)
 
 
-@pytest.fixture
-def two_cores():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
 def test_every_picture_has_its_own_numbers_on_any_number_of_cores(preprocessor, pictures, two_cores):
     divided = preprocessor.statistics(pictures, pictures)
     torch.set_num_threads(1)

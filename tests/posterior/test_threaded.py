@@ -15,14 +15,6 @@ from dissensus.posterior.steady_memory import steady_memory
 
 
 @pytest.fixture
-def two_cores():
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    yield
-    torch.set_num_threads(before)
-
-
-@pytest.fixture
 def data():
     random = torch.Generator().manual_seed(0)
     return torch.randint(0, 256, (96, 1, 8, 8), generator=random, dtype=torch.uint8)
