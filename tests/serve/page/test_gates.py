@@ -150,6 +150,20 @@ def test_another_gate_is_asked_about_the_same_inputs(visit, clothes, file):
     expect(slider).to_have_attribute("aria-valuetext", "10%, 1 in 10")
 
 
+def test_inputs_of_one_gate_are_not_asked_of_the_next(visit, clothes, file):
+    """Between a choice and the new gate's answer, the cards that are there are the old one's."""
+    seen = visit().ready()
+    held = []
+    seen.page.route("**/gate?gate=measurements", lambda route: held.append(route))
+    seen.page.get_by_label("Gate", exact=True).select_option("measurements")
+    with seen.page.expect_file_chooser() as chooser:
+        seen.page.get_by_role("button", name="Choose pictures").click()
+    chooser.value.set_files([file("a.png", clothes[0])])
+    expect(seen.page.locator(".card")).to_have_count(1)
+    held[0].continue_()
+    expect(seen.page.locator(".card")).to_have_count(0)
+
+
 def test_a_key_is_asked_for_and_kept_in_memory_alone(visit, locked, clothes, file):
     address, key = locked
     seen = visit(address, expected=("401",))

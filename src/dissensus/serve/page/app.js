@@ -26,6 +26,7 @@ let chart = null;
 let cards = [];
 let limits = { inputs: AT_ONCE, bytes: 0 };
 let tell = null; // what a card's buttons call; null where who asks may not say what inputs are
+let leaving = false; // another gate is chosen and has not answered yet: inputs of the old one are none of its
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 
 // --- gates
@@ -48,9 +49,11 @@ async function start() {
 /** Shows a gate and asks it about the inputs that are there, if it takes such inputs. */
 async function enter(name) {
   api.gate = name;
+  leaving = true;
   const before = gate;
   const found = await api.get("/gate");
   if (api.gate !== name) return; // another was chosen meanwhile
+  leaving = false;
   gate = found;
   calibration = new Calibration(gate.calibration);
   const pictures = gate.kind === "images";
@@ -104,6 +107,7 @@ async function add(inputs) {
   fresh[0].element.scrollIntoView({ block: "nearest", behavior: calm.matches ? "auto" : "smooth" });
   for (const portion of portions(fresh)) {
     const left = portion.filter((card) => cards.includes(card)); // a person may have removed some meanwhile
+    if (leaving) return; // they go when the other gate has answered
     if (left.length) await score(left);
   }
   const answered = fresh.filter((card) => cards.includes(card));
@@ -172,7 +176,7 @@ const seen = new IntersectionObserver(
 );
 
 async function explainNext() {
-  while (explaining < EXPLAINED_AT_ONCE && waiting.length) {
+  while (!leaving && explaining < EXPLAINED_AT_ONCE && waiting.length) {
     const card = waiting.shift();
     if (!cards.includes(card)) continue;
     explaining += 1;
