@@ -104,6 +104,8 @@ class GenerativeModel(nn.Module, ABC):
     """How its weights are drawn where nobody says otherwise."""
     observed: Mapping[str, Observed] = MappingProxyType({})
     """The statistics that it offers beside the log-likelihood, by name."""
+    further: Mapping[str, Observed] = MappingProxyType({})
+    """Those that are measured only for a score that names them."""
     observes_likelihood: ClassVar[bool] = False
     """Whether :meth:`observe` also gives a rough log-likelihood (N,) by the name :data:`LOG_LIKELIHOOD`."""
 
@@ -176,6 +178,10 @@ class GenerativeModel(nn.Module, ABC):
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
         """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""
+        return {}
+
+    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
+        """What :attr:`further` is made of, as in :meth:`observe`."""
         return {}
 
     def features(self, x: Tensor) -> Tensor:
