@@ -75,9 +75,12 @@ def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
 
 
 def _power(records: Sequence[Record], score: str, outliers: Sequence[str]) -> str:
-    """The mean power, of many sets with those that do not count as 0."""
+    """The mean power, of many sets with those that do not count as 0.
+
+    Where inliers are of a test file, so are the pictures that p-values come from, as in the panel.
+    """
     found = [
-        Power(row["bh_power"], row["bh_false"])
+        Power(row.get("test_bh_power", row["bh_power"]), row.get("test_bh_false", row["bh_false"]))
         for record in records
         for row in record.rows
         if row["score"] == score and row["outliers"] in outliers
