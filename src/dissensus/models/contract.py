@@ -254,7 +254,7 @@ class LatentModel(GenerativeModel):
         """The input (N, *S) as this draw sees it, in the units of scaled inputs."""
 
     def together(self, models: Sequence[Self], z: Tensor) -> Tensor:  # noqa: ARG002
-        """What points (N, Z) decode to under several draws, of which this is the last: here under it alone."""
+        """What points (N, Z) decode to under several draws, this the last of them: here under it alone."""
         return self.reconstruct(z.new_zeros(len(z), *self.input_shape), (z, torch.zeros_like(z)))
 
     def features(self, x: Tensor) -> Tensor:
