@@ -24,6 +24,7 @@ class Language:
     latent_size: int
     hidden: int
     epochs: int
+    batch_size: int
     distance: Callable[[str], float] | None = None
     """What a search makes small; None: there is no search."""
 
@@ -31,13 +32,15 @@ class Language:
 def _expressions() -> Language:
     from benchmarks.latent.expressions import distance, is_expression, read_expressions
 
-    return Language("expressions", "words", read_expressions, is_expression, 15_000, 16, 128, 18, distance)
+    return Language(
+        "expressions", "words", read_expressions, is_expression, 15_000, 16, 128, 18, 128, distance
+    )
 
 
 def _molecules() -> Language:
     from benchmarks.latent.molecules import is_molecule, read_molecules
 
-    return Language("molecules", "smiles", read_molecules, is_molecule, 250_000, 64, 512, 40)
+    return Language("molecules", "smiles", read_molecules, is_molecule, 100_000, 64, 256, 36, 512)
 
 
 LANGUAGES: Mapping[str, Callable[[], Language]] = {"expressions": _expressions, "molecules": _molecules}

@@ -11,6 +11,7 @@ points of the prior.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -46,8 +47,12 @@ class SearchSizes:
     """Among which starts are chosen."""
     steps: int = 10
     """Of a local search."""
-    allowed: float = 0.005
-    """The share of held-out codes that disagree more than the gate allows."""
+    tries: int = 5
+    """How often a step is shortened: where values jump, as between texts, more would be in vain."""
+    allowed: float = 0.05
+    """The share of held-out codes above the limit that is slackened."""
+    slack: float = 1.0
+    """What the gate allows, as a multiple of that limit."""
     strength: float = 10.0
 
 
@@ -76,7 +81,7 @@ def search(
     """A row: the best distance among valid proposals after each round, and the share that is valid."""
     assert language.distance is not None
     space = gate.latent
-    limit = space.limit(sizes.allowed) if gated else math.inf
+    limit = sizes.slack * space.limit(sizes.allowed) if gated else math.inf
     found = _known(space, language, texts, sizes, seed)
     start = min(found.distances)
     while len(found.valid) < sizes.rounds * sizes.proposals:
@@ -129,6 +134,7 @@ def _proposals(
 ) -> Tensor:
     """Where the searches from the best starts end, (n, Z), without those that the gate refuses."""
     from botorch.acquisition import LogExpectedImprovement
+    from botorch.exceptions.warnings import OptimizationWarning
     from botorch.generation import gen_candidates_scipy
     from botorch.models import SingleTaskGP
     from botorch.models.transforms import Normalize
@@ -156,9 +162,15 @@ def _proposals(
     asked = improvement
     if math.isfinite(limit):
         asked = penalized(improvement, space, limit, strength=sizes.strength)
-    ends, _ = gen_candidates_scipy(
-        starts, asked, lower_bounds=-bound, upper_bounds=bound, options={"maxiter": sizes.steps}
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", OptimizationWarning)  # of steps that end where values jump
+        ends, _ = gen_candidates_scipy(
+            starts,
+            asked,
+            lower_bounds=-bound,
+            upper_bounds=bound,
+            options={"maxiter": sizes.steps, "maxls": sizes.tries},
+        )
     ends = ends.detach()[:, 0]
     if math.isfinite(limit):
         ends = torch.cat([keep(space, ends, limit), starts[:, 0]])[: sizes.proposals]

@@ -36,19 +36,18 @@ class LatentSizes:
     """None: as many texts as the language wants."""
     epochs: int | None = None
     draws: int = 8
-    points: int = 600
+    points: int = 2000
     """Of each kind."""
-    expected: int = 200
+    expected: int = 400
     """How many of them are asked about in the expensive form."""
-    inputs: int = 8
-    samples: int = 4
+    inputs: int = 16
+    samples: int = 8
     kl_weight: float = 0.05
     forgetting: float = 0.3
-    batch_size: int = 128
-    chains: int = 4
+    chains: int = 8
     """Of those that share an encoder; each runs two thirds of the epochs."""
 
-    def posterior(self, epochs: int, *, shared: bool) -> SamplingSettings:
+    def posterior(self, epochs: int, batch_size: int, *, shared: bool) -> SamplingSettings:
         """SGHMC, whose last epochs give the draws."""
         chains = self.chains if shared else 1
         epochs, each = (2 * epochs // 3 if shared else epochs), self.draws // chains
@@ -57,7 +56,7 @@ class LatentSizes:
             epochs=epochs,
             burn_in=epochs + 1 - each,
             chains=chains,
-            batch_size=self.batch_size,
+            batch_size=batch_size,
             shared_inference=shared,
         )
 
@@ -82,7 +81,7 @@ def fitted_gate(
     gate = Detector(
         model=model,
         embed=vocabulary,
-        posterior=sizes.posterior(sizes.epochs or language.epochs, shared=shared),
+        posterior=sizes.posterior(sizes.epochs or language.epochs, language.batch_size, shared=shared),
         chains=sizes.chains if shared else 1,
         draws=sizes.draws,
         statistic="mean-ll",

@@ -1,10 +1,14 @@
 """The judge of expressions, and a whole measurement in small."""
 
+import gzip
+import zipfile
+
 import numpy as np
 import pytest
 from rich.console import Console
 
 from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
+from benchmarks.latent.molecules import MEMBER, read_molecules
 from benchmarks.latent.pieces import language_pieces, plane_pieces
 from benchmarks.latent.plane_figures import draw_plane
 from benchmarks.latent.validity import SCORES
@@ -46,6 +50,15 @@ def some_expressions(count=400):
         "".join(f"{random.choice(parts)} {random.choice(list('+*/'))} " for _ in range(2)) + "x"
         for _ in range(count)
     ]
+
+
+def test_molecules_are_every_tenth_of_the_wheel_or_all_of_a_file(tmp_path):
+    packed = gzip.compress(b"SMILES,SPLIT\n" + b"".join(b"C%d,train\n" % number for number in range(25)))
+    with zipfile.ZipFile(tmp_path / "molsets.whl", "w") as wheel:
+        wheel.writestr(MEMBER, packed)
+    (tmp_path / "some.csv.gz").write_bytes(packed)
+    assert read_molecules(tmp_path / "molsets.whl") == ["C0", "C10", "C20"]
+    assert len(read_molecules(tmp_path / "some.csv.gz")) == 25
 
 
 @pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")
