@@ -32,6 +32,7 @@ class AcquireSizes:
     pool: int = 20_000
     held_out: int = 2000
     epochs: int | None = None
+    draws: int = 10
     samples: int = 8
 
 
@@ -49,7 +50,7 @@ def measure_acquisition(
             say(f"{way}: {size} images")
             gate = _fitted(images[pool[chosen]], sizes, seed, device)
             matrix = gate.log_likelihoods(images[held_out]).values
-            value = float(mixture_log_likelihood(matrix).mean())
+            value = -float(mixture_log_likelihood(matrix).mean())
             rows.append({"way": way, "images": size, "held-out log p": value})
             if following is not None:
                 left = np.setdiff1d(np.arange(len(pool)), chosen)
@@ -63,6 +64,7 @@ def _fitted(images: NDArray[np.uint8], sizes: AcquireSizes, seed: int, device: s
     return Detector(
         model="vae",
         epochs=sizes.epochs,
+        draws=sizes.draws,
         samples=sizes.samples,
         statistic="mean-ll",
         examples=0,

@@ -145,12 +145,13 @@ def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:
 
 def acquire_pieces(seeds: Sequence[int], *, device: str, quick: bool) -> list[Piece]:
     """A record a seed: held-out likelihood by size, for each way to choose images."""
-    sizes = AcquireSizes((40, 60), 120, 40, epochs=10, samples=2) if quick else AcquireSizes()
+    sizes = AcquireSizes((40, 60), 120, 40, epochs=4, draws=2, samples=2) if quick else AcquireSizes()
 
     def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
         return lambda say: Found(measure_acquisition(sizes, seed=seed, device=device, say=say))
 
-    return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed) for seed in seeds]
+    gpu = gpu_name(find_device(device))
+    return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed, gpu=gpu) for seed in seeds]
 
 
 def plane_pieces(*, device: str, quick: bool) -> list[Piece]:

@@ -2,14 +2,16 @@
 
 import gzip
 import zipfile
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from rich.console import Console
 
+from benchmarks.latent import acquire
 from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
 from benchmarks.latent.molecules import MEMBER, read_molecules
-from benchmarks.latent.pieces import language_pieces, plane_pieces
+from benchmarks.latent.pieces import acquire_pieces, language_pieces, plane_pieces
 from benchmarks.latent.plane_figures import draw_plane
 from benchmarks.latent.validity import SCORES
 from benchmarks.pieces import measure_missing
@@ -71,6 +73,21 @@ def test_validity_is_measured_in_small(tmp_path):
     assert [row["points"] for row in found.rows] == ["prior", "2 × prior", "5 × prior", "between codes"]
     assert set(SCORES) < set(found.rows[0])
     assert found.about["space"] == "4 draws that share one encoder"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_acquired_is_told_by_log_likelihoods(monkeypatch):
+    images = np.random.default_rng(0).integers(0, 256, (300, 28, 28), dtype=np.uint8)
+    monkeypatch.setattr(acquire, "load_dataset", lambda *_: SimpleNamespace(images=images))
+    (piece,) = acquire_pieces([0], device="cpu", quick=True)
+    rows = piece.measure(lambda _: None).rows
+    assert [(row["way"], row["images"]) for row in rows[::2]] == [
+        ("acquire", 40),
+        ("random", 40),
+        ("novel", 40),
+    ]
+    # Noise is no likelier under a model of pixels than a fair guess of 256 values each.
+    assert all(row["held-out log p"] < -100 for row in rows)
 
 
 @pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")
