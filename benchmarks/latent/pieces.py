@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from functools import cached_property
+from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from time import perf_counter
@@ -50,13 +50,13 @@ def language_pieces(
     quick: bool,
 ) -> list[Piece]:
     """A record of validity for each posterior and seed."""
-    asked = _Asked(LANGUAGES[name](), QUICK if quick else LatentSizes(), data, device)
+    asked = _Asked(name, QUICK if quick else LatentSizes(), data, device)
 
     def measured(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
         def measure(say: Callable[[str], None]) -> Found:
             say("fitting")
             started = perf_counter()
-            gate = asked.gate(shared, seed)
+            gate = _gate(asked, shared, seed)
             fitted = perf_counter() - started
             rows = measure_validity(gate, asked.language, asked.sizes, seed=seed, say=say)
             about = {"diagnostics": run_diagnostics(gate.draws_), "space": gate.latent.words}
@@ -82,15 +82,15 @@ def search_pieces(
     name: str, seeds: Sequence[int], *, data: Path | None, device: str, quick: bool
 ) -> list[Piece]:
     """A record a seed, of the space in which draws disagree most: that of chains that share an encoder."""
-    asked = _Asked(LANGUAGES[name](), QUICK if quick else LatentSizes(), data, device)
+    asked = _Asked(name, QUICK if quick else LatentSizes(), data, device)
     sizes = QUICK_SEARCH if quick else SearchSizes()
 
     def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
         def measure(say: Callable[[str], None]) -> Found:
             say("fitting")
-            gate = asked.gate(True, seed)
+            gate = _gate(asked, True, seed)
             arms = [
-                search(gate, asked.language, asked.texts, sizes, gated=gated, seed=seed, say=say)
+                search(gate, asked.language, _texts(asked), sizes, gated=gated, seed=seed, say=say)
                 for gated in (False, True)
             ]
             return Found(arms)
@@ -108,10 +108,14 @@ def search_pieces(
 class _Asked:
     """A language, and gates that are fitted on it."""
 
-    language: Language
+    name: str
     sizes: LatentSizes
     data: Path | None
     device: str
+
+    @property
+    def language(self) -> Language:
+        return LANGUAGES[self.name]()
 
     @property
     def settings(self) -> dict[str, Any]:
@@ -123,16 +127,18 @@ class _Asked:
             "left_out": LEFT_OUT if self.language.distance else None,
         }
 
-    @cached_property
-    def texts(self) -> Sequence[str]:
-        """Those that a fit and a search are shown."""
-        return _shown(self.language, self.language.read(self.data))
 
-    def gate(self, shared: bool, seed: int) -> Detector:
-        """Fitted on some of the texts."""
-        return fitted_gate(
-            self.language, self.texts, self.sizes, shared=shared, seed=seed, device=self.device
-        )
+@lru_cache(maxsize=1)
+def _texts(asked: _Asked) -> Sequence[str]:
+    """Those that a fit and a search are shown."""
+    return _shown(asked.language, asked.language.read(asked.data))
+
+
+@lru_cache(maxsize=1)  # validity and search of one seed ask the same gate
+def _gate(asked: _Asked, shared: bool, seed: int) -> Detector:
+    return fitted_gate(
+        asked.language, _texts(asked), asked.sizes, shared=shared, seed=seed, device=asked.device
+    )
 
 
 def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:
