@@ -120,9 +120,9 @@ class _Asked:
     @property
     def settings(self) -> dict[str, Any]:
         """As plain values."""
-        names = ("by", "training", "latent_size", "hidden", "epochs", "batch_size")
+        told = asdict(self.language)
         return {
-            "language": {name: getattr(self.language, name) for name in names},
+            "language": {name: value for name, value in told.items() if isinstance(value, str | int | float)},
             "sizes": asdict(self.sizes),
             "left_out": LEFT_OUT if self.language.distance else None,
         }
