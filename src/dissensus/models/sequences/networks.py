@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
+
 import torch
 from torch import Tensor, nn
 
 __all__ = ["SequenceDecoder", "SequenceEncoder"]
+
+# A chain's weights are one vector, in another order than cuDNN's: it copies them at each call, which is cheap.
+warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
 
 
 class SequenceEncoder(nn.Module):
