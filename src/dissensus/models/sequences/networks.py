@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 __all__ = ["SequenceDecoder", "SequenceEncoder"]
 
-# A chain's weights are one vector, in another order than cuDNN's: it copies them at each call, which is cheap.
+# A chain's weights are one vector, in another order than cuDNN's, which copies them at each call, and cheaply.
 warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
 
 
