@@ -9,7 +9,7 @@ from torch import Tensor, nn
 
 __all__ = ["SequenceDecoder", "SequenceEncoder"]
 
-# A chain's weights are one vector, in another order than cuDNN's, which copies them at each call, and cheaply.
+# A chain's weights are one vector in an order that is not cuDNN's, which copies them at each call: cheap.
 warnings.filterwarnings("ignore", message="RNN module weights are not part of single contiguous chunk")
 
 
