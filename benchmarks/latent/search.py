@@ -133,7 +133,6 @@ def _proposals(
 ) -> Tensor:
     """Where the searches from the best starts end, (n, Z), without those that the gate refuses."""
     from botorch.acquisition import LogExpectedImprovement
-    from botorch.exceptions.warnings import OptimizationWarning
     from botorch.generation import gen_candidates_scipy
     from botorch.models import SingleTaskGP
     from botorch.models.transforms import Normalize
@@ -161,8 +160,7 @@ def _proposals(
     asked = improvement
     if math.isfinite(limit):
         asked = penalized(improvement, space, limit, strength=sizes.strength)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", OptimizationWarning)  # of steps that end where values jump
+    with warnings.catch_warnings(record=True):  # of steps that end where values jump, which it insists on
         ends, _ = gen_candidates_scipy(
             starts,
             asked,
