@@ -97,8 +97,8 @@ class Fused(Score):
         if self.fusion.depth == SUM:
             others = [name for name in self.statistics if name not in self.fusion.leading]
             return (
-                "how few normal inputs are as unusual (-log p, in nats). It adds up how unusual each of these "
-                f"is: high values of {leading}"
+                "how few normal inputs are as unusual (-log p, in nats). It adds up how unusual each of "
+                f"these is: high values of {leading}"
                 + (f"; and, high or low, the most unusual of {', '.join(others)}" if others else "")
             )
         return (
