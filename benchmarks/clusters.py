@@ -22,16 +22,16 @@ PAIRS = ((0, 1), (4, 5), (8, 9))
 
 
 @cache
-def cluster_labels(dataset: str) -> NDArray[np.int64]:
+def cluster_labels(dataset: str, first: int | None = None) -> NDArray[np.int64]:
     """The cluster (N,) of every training image: k-means on principal components of the pixels, 0 the largest.
 
-    Components are simpler than a VAE's codes and the same for every candidate: no network decides what it is
-    judged by.
+    With ``first`` there are only so many, the first. Components are simpler than a VAE's codes and the same
+    for every candidate: no network decides what it is judged by.
     """
     from sklearn.cluster import KMeans
     from sklearn.decomposition import PCA
 
-    images = load_dataset(dataset, "train").images
+    images = load_dataset(dataset, "train").images[:first]
     pixels = images.reshape(len(images), -1).astype(np.float32) / 255
     size = min(COMPONENTS, len(images), pixels.shape[1])
     codes = PCA(size, svd_solver="covariance_eigh").fit_transform(pixels)

@@ -74,6 +74,13 @@ class Run(ABC):
         """Trainings of equal ``together`` are made together, which on a GPU takes less time."""
         return self.training
 
+    def resumes(self, device: torch.device) -> bool:
+        """Whether an interrupted training is to go on where it stopped.
+
+        On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
+        """
+        return device.type == "cpu"
+
     @staticmethod
     @abstractmethod
     def work(runs: Sequence[Any]) -> float:
@@ -86,7 +93,7 @@ class Run(ABC):
     ) -> Iterator[tuple[Any, Archive]]:
         """Makes runs of equal ``inputs`` together, on the device the data is on.
 
-        ``checkpoint`` is a folder for a single training, from which an interrupted one goes on.
+        ``checkpoint`` is a folder for these trainings, from which interrupted ones go on.
         """
 
 
@@ -126,14 +133,16 @@ def measure(
     device: torch.device,
     console: Console,
     anew: bool = False,
+    leave: Callable[[Run], bool] | None = None,
 ) -> list[str]:
     """Makes the records that are missing or of other settings, and returns what failed, one line each.
 
     Every run is cached as soon as it is made, and a record is written as soon as its runs are there, so an
     interruption loses one run at most. A chain that diverges fails the records made of it and no others. With
-    ``anew`` records are made again from what is cached: a score's code has changed.
+    ``anew`` records are made again from what is cached: a score's code has changed. With ``leave`` no
+    records are made, only those of their runs of which it is true: another machine may make the records.
     """
-    return _Measurement(records, tasks, cache, device, console, anew).carry_out()
+    return _Measurement(records, tasks, cache, device, console, anew, leave).carry_out()
 
 
 class _Measurement:
@@ -145,12 +154,14 @@ class _Measurement:
         device: torch.device,
         console: Console,
         anew: bool,
+        leave: Callable[[Run], bool] | None,
     ) -> None:
-        self.records, self.cache, self.device = records, cache, device
+        self.records, self.cache, self.device, self.leaves = records, cache, device, leave is not None
         found = (anew or records.find(t.group, t.name, t.seed, t.settings) is None for t in tasks)
         self.waiting = [task for task, missing in zip(tasks, found, strict=True) if missing]
         runs = {run.name: run for task in self.waiting for run in task.runs.values()}
-        self.batches = _batches([run for run in runs.values() if not self.path(run).exists()], device)
+        wanted = [run for run in runs.values() if leave is None or leave(run)]
+        self.batches = _batches([run for run in wanted if not self.path(run).exists()], device)
         self.progress = WorkProgress(console, sum(batch[0].work(batch) for batch in self.batches))
         self.environment = environment(gpu=gpu_name(device))
         self.loaded: tuple[Hashable, Any] = (None, None)
@@ -173,9 +184,8 @@ class _Measurement:
         first, work = batch[0], batch[0].work(batch)
         trainings = dict.fromkeys(run.training for run in batch)
         self.progress.begin(", ".join(dict.fromkeys(run.label for run in batch)))
-        # On a GPU a run takes about a minute, and writing its state in every epoch would take as long again.
-        alone = len(trainings) == 1 and self.device.type == "cpu"
-        checkpoint = self.cache / f"{first.training}.checkpoint" if alone else None
+        resumes = all(run.resumes(self.device) for run in batch)
+        checkpoint = self.cache / f"{first.training}.checkpoint" if resumes else None
         try:
             for run, archive in first.make(batch, self.data(first), self.progress.advance, checkpoint):
                 made = Archive(archive.arrays, {**archive.info, "environment": self.environment})
@@ -201,6 +211,8 @@ class _Measurement:
 
     def write(self) -> None:
         """Writes every record whose runs are there, or have diverged if that is an answer."""
+        if self.leaves:
+            return
         left = []
         for task in self.waiting:
             reasons = [self.diverged[run.name] for run in task.runs.values() if run.name in self.diverged]

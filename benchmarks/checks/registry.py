@@ -32,6 +32,7 @@ CHECKS: Mapping[str, str] = {
     "shift": "what is seen of a shift, and what weights, adapted rates and margins do about it",
     "svhn": "why SVHN's test images raise more false alarms than its training images foretell",
     "in_colour": "how many colour pictures each model of pictures scores a second",
+    "colour_fit": "how long a fit to all of CIFAR-10 takes on a GPU",
     "onnx": "whether an exported gate says what the gate says, and how long it takes",
     "fuzz": "mutated gates and inputs end in a clear error or a correct result",
     "gpu": "the tests that need a GPU, on the one that is here",

@@ -27,13 +27,15 @@ Setup = Mapping[str, Any]
 SIZES: Mapping[str, Sizes] = MappingProxyType(
     {
         "full": Sizes(
-            training=20_000,
-            fitting=1_000,
+            training=10_000,
+            fitting=500,
             fusing=1_000,
             calibration=2_000,
-            inliers=2_000,
-            outliers=1_000,
+            inliers=1_500,
+            outliers=600,
             test_calibration=1_000,
+            made_up=150,
+            first=(20_480, 4_096),
         ),
         "small": Sizes(
             training=500,
@@ -43,6 +45,7 @@ SIZES: Mapping[str, Sizes] = MappingProxyType(
             inliers=200,
             outliers=60,
             test_calibration=200,
+            made_up=30,
         ),
     }
 )
@@ -51,8 +54,8 @@ SIZES: Mapping[str, Sizes] = MappingProxyType(
 _HOW: Mapping[str, Mapping[str, Any]] = MappingProxyType(
     {
         "full": {
-            "members": 5,
-            "epochs": 30,
+            "members": 4,
+            "epochs": 40,
             "batch_size": 128,
             "learning_rate": 1e-3,
             "samples": 16,

@@ -7,9 +7,10 @@ from typing import Annotated
 
 import typer
 
-from benchmarks.options import Output, Seeds
+from benchmarks import options
+from benchmarks.places import CACHE
 
-__all__ = ["densities", "group_of"]
+__all__ = ["PAIRS", "densities"]
 
 PAIRS = ("cifar10", "svhn")
 
@@ -21,75 +22,82 @@ class Size(StrEnum):
     small = "small"
 
 
-def group_of(inliers: str, size: str) -> str:
-    """The records of an in-distribution set at a size."""
-    return f"{inliers}-{size}"
-
-
 def densities(
     inliers: Annotated[
         list[str] | None,
         typer.Option(help="An in-distribution set of the panel; may be repeated. Default: cifar10, svhn."),
     ] = None,
-    only: Annotated[list[str] | None, typer.Option(help="A density; may be repeated. Default: all.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(help="A density, or no-model; may be repeated. Default: all."),
+    ] = None,
     size: Annotated[Size, typer.Option(help="full takes a GPU, small two cores.")] = Size.full,
-    seeds: Seeds = "0",
-    device: Annotated[str, typer.Option(help="cpu or cuda.")] = "cpu",
+    seeds: options.Seeds = "0",
+    device: options.Device = "cpu",
     select: Annotated[
         bool,
         typer.Option(
             "--select", help="Outliers made of training images alone, and clusters left out of them."
         ),
     ] = False,
-    output: Output = None,
+    leave: Annotated[
+        bool,
+        typer.Option(
+            "--leave",
+            help="Only make what records are made from; without this, the same command makes records of it.",
+        ),
+    ] = False,
+    output: options.Output = None,
+    cache: options.Cache = None,
+    rescore: options.Rescore = False,
     table: Annotated[bool, typer.Option("--table", help="Only print the tables from the records.")] = False,
-    again: Annotated[bool, typer.Option("--again", help="Measure even what has a record already.")] = False,
 ) -> None:
     """Compare four densities: how likely they find pictures set aside, and what they find unlike them."""
-    from functools import partial
-
-    import torch
     from rich.console import Console
 
-    from benchmarks.densities.candidates import CANDIDATES, SIZES, setup
-    from benchmarks.densities.measure import measure_density
+    from benchmarks.densities.candidates import CANDIDATES
+    from benchmarks.densities.runs import NO_MODEL, called
     from benchmarks.densities.table import ablation, comparison, terminal
-    from benchmarks.devices import gpu_name
-    from benchmarks.options import open_records
-    from benchmarks.panel.inputs import Purpose
+    from benchmarks.densities.tasks import density_tasks, group_of
     from benchmarks.panel.sets import expand
-    from benchmarks.pieces import Piece, measure_missing
+    from benchmarks.runner import measure
     from benchmarks.seeds import parse_seeds
+    from dissensus.detector.settings import find_device
     from dissensus.errors import SettingsError
 
-    for name in only or []:
-        if name not in CANDIDATES:
-            raise SettingsError(f"there is no density {name!r}; choose one of {', '.join(CANDIDATES)}")
+    names = only or [*CANDIDATES, NO_MODEL]
+    for name in names:
+        if name not in (*CANDIDATES, NO_MODEL):
+            known = ", ".join((*CANDIDATES, NO_MODEL))
+            raise SettingsError(f"there is no density {name!r}; choose one of {known}")
+    if only and NO_MODEL in only and not leave:
+        raise SettingsError(f"{NO_MODEL} has no records of its own: add --leave")
     chosen = expand(inliers or [f"{name}-clusters-45" if select else name for name in PAIRS])
     if not select and (left_out := [each.name for each in chosen if each.left_out]):
         raise SettingsError(f"{left_out[0]} is to choose by: add --select")
-    records = open_records("densities", output, quick=False)
-    purpose: Purpose = "selection" if select else "test"
+    records, console = options.open_records("densities", output, quick=False), Console(highlight=False)
+    failures: list[str] = []
     if not table:
-        pieces = [
-            Piece(
-                group_of(each.name, size),
-                candidate,
-                own | {"purpose": purpose, "sizes": SIZES[size].described(purpose), "device": device},
-                partial(measure_density, own, each.name, purpose, seed, device),
-                seed,
-                gpu=gpu_name(torch.device(device)),
-            )
-            for each in chosen
-            for seed in parse_seeds(seeds)
-            for candidate in only or CANDIDATES
-            for own in [setup(candidate, size)]
-        ]
-        measure_missing(records, pieces, Console(stderr=True, highlight=False), again=again)
-    console = Console(highlight=False)
-    for each in chosen:
+        tasks = density_tasks(
+            chosen,
+            [name for name in names if name != NO_MODEL] or CANDIDATES,
+            size,
+            "selection" if select else "test",
+            parse_seeds(seeds),
+        )
+        failures = measure(
+            records,
+            tasks,
+            cache=(cache or CACHE) / "densities",
+            device=find_device(device),
+            console=Console(stderr=True, highlight=False),
+            anew=rescore,
+            leave=(lambda run: called(run) in names) if leave else None,
+        )
+    for each in () if leave else chosen:
         found = records.read(group_of(each.name, size))
         console.print(f"{each.name}, {size}", style="bold")
         for made in (comparison(each, found), ablation(each, found)):
             if len(made) > 1:
                 console.print(terminal(made))
+    options.end(failures, console)

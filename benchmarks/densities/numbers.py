@@ -8,8 +8,9 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.densities.candidates import CANDIDATES
-from benchmarks.densities.command import PAIRS, group_of
+from benchmarks.densities.command import PAIRS
 from benchmarks.densities.table import Lines, ablation, comparison, markdown, mean_auroc
+from benchmarks.densities.tasks import group_of
 from benchmarks.filling.registry import Number, Table
 from benchmarks.panel.sets import EVERY_SET, InlierSet
 from benchmarks.records import Record, Records

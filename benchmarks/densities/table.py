@@ -9,7 +9,7 @@ from rich.table import Table
 
 from benchmarks.decimals import short
 from benchmarks.densities.candidates import FLOW
-from benchmarks.densities.measure import BASELINES, CORRECTED, EXTRA
+from benchmarks.densities.tasks import BASELINES, CORRECTED, EXTRA
 from benchmarks.panel.power import Power, mean_power, shown_power
 from benchmarks.panel.sets import InlierSet, kind_of
 from benchmarks.records import Record

@@ -32,6 +32,7 @@ class AcquireSizes:
     pool: int = 20_000
     held_out: int = 2000
     epochs: int | None = None
+    draws: int = 10
     samples: int = 8
 
 
@@ -63,6 +64,7 @@ def _fitted(images: NDArray[np.uint8], sizes: AcquireSizes, seed: int, device: s
     return Detector(
         model="vae",
         epochs=sizes.epochs,
+        draws=sizes.draws,
         samples=sizes.samples,
         statistic="mean-ll",
         examples=0,

@@ -97,7 +97,7 @@ def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:
 
 def acquire_pieces(seeds: Sequence[int], *, device: str, quick: bool) -> list[Piece]:
     """A record a seed: held-out likelihood by size, for each way to choose images."""
-    sizes = AcquireSizes((40, 60), 120, 40, 2, 2) if quick else AcquireSizes()
+    sizes = AcquireSizes((40, 60), 120, 40, epochs=4, draws=2, samples=2) if quick else AcquireSizes()
 
     def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
         return lambda say: Found(measure_acquisition(sizes, seed=seed, device=device, say=say))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import torch
@@ -16,7 +16,7 @@ from benchmarks.clusters import cluster_labels
 from benchmarks.panel.sets import InlierSet
 from dissensus.detector.effort import WHOLE
 from dissensus.errors import DataError, SettingsError
-from dissensus.inputs import MADE_UP, digits, hold_out_classes, load_dataset, make_up
+from dissensus.inputs import MADE_UP, Dataset, digits, hold_out_classes, load_dataset, make_up
 from dissensus.inputs.pictures import PicturePreprocessor, picture_surroundings
 from dissensus.models.inputs import to_tensor
 from dissensus.seeding import numpy_stream, stream_seed
@@ -71,11 +71,15 @@ class Sizes:
     """Of each kind, to learn from."""
     regret: int = 0
     """Of each section: images whose likelihood regret is found, which costs thousands of decodings each."""
+    first: tuple[int, int] | None = None
+    """Only so many images of each training file are read, and so many of each test file: the first."""
 
-    def described(self, purpose: Purpose) -> dict[str, int | None]:
+    def described(self, purpose: Purpose) -> dict[str, Any]:
         """Those that the numbers of that purpose depend on, as plain values."""
         # Baselines, which share these, do not learn from what is made up to learn from.
         unread = {"made_up", *(["test_calibration"] if purpose == "selection" else [])}
+        if self.first is None:
+            unread.add("first")
         return {name: count for name, count in asdict(self).items() if name not in unread}
 
     def set_aside(self, purpose: Purpose) -> int:
@@ -155,7 +159,7 @@ def load_inputs(
     device: torch.device | str = "cpu",
 ) -> Inputs:
     """The images of an in-distribution set, everything it is compared with, and what is learnt from."""
-    images, left_out = _of_dataset(inliers, "train")
+    images, left_out = _of_dataset(inliers, "train", sizes)
     if len(images) <= sizes.set_aside(purpose):
         raise DataError(
             f"{inliers.dataset} has {len(images)} training images, too few to set {sizes.set_aside(purpose)} "
@@ -194,7 +198,7 @@ def _test_sections(inliers: InlierSet, sizes: Sizes, seed: int) -> dict[str, Ima
 
     Outliers are made up of other test images, of other datasets, or of held-out classes.
     """
-    known, unknown = _of_dataset(inliers, "test")
+    known, unknown = _of_dataset(inliers, "test", sizes)
     made_of = 0 if inliers.held_out else sizes.outliers
     needed = sizes.inliers + made_of + sizes.test_calibration
     if len(known) < needed:
@@ -212,7 +216,7 @@ def _test_sections(inliers: InlierSet, sizes: Sizes, seed: int) -> dict[str, Ima
         sections[name] = _some(unknown, sizes.outliers, seed, name)
     else:
         for name in inliers.other_datasets:
-            others = digits() if name == "digits" else load_dataset(name, "test").images
+            others = digits() if name == "digits" else _read(name, "test", sizes).images
             sections[name] = _some(others, sizes.outliers, seed, name)
         sections |= _made_up(inliers, known[base], seed)
     return sections | {OF_TEST_FILE: known[calibration]}
@@ -222,11 +226,21 @@ def _made_up(inliers: InlierSet, images: Images, seed: int) -> dict[str, Images]
     return {kind: make_up(kind, images, stream_seed(seed, "panel", inliers.name)) for kind in MADE_UP}
 
 
-def _of_dataset(inliers: InlierSet, split: Literal["train", "test"]) -> tuple[Images, Images]:
+def _read(name: str, split: Literal["train", "test"], sizes: Sizes) -> Dataset:
+    """A dataset, or the first of its images."""
+    whole = load_dataset(name, split)
+    if sizes.first is None:
+        return whole
+    first = slice(sizes.first[split == "test"])
+    return Dataset(whole.images[first], whole.labels[first], name, split)
+
+
+def _of_dataset(inliers: InlierSet, split: Literal["train", "test"], sizes: Sizes) -> tuple[Images, Images]:
     """Images of the classes or clusters that are learnt, and of those that are held out."""
-    source = load_dataset(inliers.dataset, split)
+    source = _read(inliers.dataset, split, sizes)
     if inliers.left_out:
-        outside = np.isin(cluster_labels(inliers.dataset), inliers.left_out)
+        labels = cluster_labels(inliers.dataset, None if sizes.first is None else sizes.first[0])
+        outside = np.isin(labels, inliers.left_out)
         return source.images[~outside], source.images[outside]
     if not inliers.held_out:
         return source.images, source.images[:0]

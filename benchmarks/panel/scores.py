@@ -17,7 +17,7 @@ from dissensus.inputs.pictures import PICTURED
 from dissensus.models import OBSERVED
 from dissensus.scores import MATRIX, SCORES, Fused, Fusion, Measured, input_complexity, score, weight
 
-__all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores", "sections_of"]
+__all__ = ["FUSIONS", "PANEL_SCORES", "FusedScore", "panel_scores", "sections_of", "weights_of"]
 
 Scores = dict[str, NDArray[np.float64]]
 
@@ -84,7 +84,7 @@ def panel_scores(result: Archive, only: Sequence[str] | None = None) -> Scores:
         found[name] = _fused(Fusion("gaussian"), (name,), raw, sections["fitting"])
     for name, names in fusions.items():
         if set(names) <= set(raw):
-            fusion = Fusion(FUSIONS[name].depth, led := FUSIONS[name].led, _extra(led, raw, sections))
+            fusion = Fusion(FUSIONS[name].depth, led := FUSIONS[name].led, weights_of(led, raw, sections))
             found[name] = _fused(fusion, names, raw, sections["fusing"])
     if "likelihood-regret" in wanted and len(result["regret"]):
         found["likelihood-regret"] = result["regret"]
@@ -112,7 +112,7 @@ def _of_the_matrix(matrix: NDArray[np.float64], fitting: slice, names: set[str])
     return found
 
 
-def _extra(led: Sequence[str], values: Scores, sections: Mapping[str, slice]) -> dict[str, float]:
+def weights_of(led: Sequence[str], values: Scores, sections: Mapping[str, slice]) -> dict[str, float]:
     """How much more a leading statistic of pictures counts, as a detector learns it."""
     made_up = [part for name, part in sections.items() if name.startswith(MADE_UP_TO_LEARN)]
     return {

@@ -37,7 +37,7 @@ from dissensus.latent import (
 )
 from dissensus.models import VAE, architecture_config
 from dissensus.models.inputs import to_tensor, unit_scale
-from dissensus.posterior import WeightDraws, load_weights, sample_posterior
+from dissensus.posterior import SamplingSettings, WeightDraws, load_weights, sample_posterior
 from dissensus.scores import effective_sample_size, ess_disagreement
 from dissensus.seeding import stream_seed, torch_stream
 
@@ -78,6 +78,8 @@ class LatentSettings:
     neighbours: int = 100
     draws: int = 16
     samples: int = 8
+    chains: int = 1
+    """Above 1, so many share the encoder of the first, and each gives as many of the draws."""
 
 
 LATENT_FULL = LatentSettings()
@@ -85,14 +87,15 @@ LATENT_QUICK = LatentSettings(points=500, inputs=8, classifier_epochs=1, draws=6
 
 
 def latent_tasks(presets: Sequence[str], seeds: Sequence[int], *, quick: bool) -> list[Task]:
-    """A record for each preset and seed."""
+    """A record for each preset and seed; where a preset has several chains, another of them together."""
     tasks = []
     for seed in seeds:
         for name in presets:
-            settings = LATENT_QUICK if quick else LATENT_FULL
-            own = _one_chain(find_preset(name, quick=quick), settings.draws)
-            run = LatentRun(own, settings, QUICK if quick else FULL, seed)
-            tasks.append(Task(GROUP, name, seed, run.settings, {"bvae1": run}, _report))
+            settings, preset = LATENT_QUICK if quick else LATENT_FULL, find_preset(name, quick=quick)
+            for chains in dict.fromkeys((1, preset.chains)):
+                own = _preset_for(preset, settings.draws, chains)
+                run = LatentRun(own, replace(settings, chains=chains), QUICK if quick else FULL, seed)
+                tasks.append(Task(GROUP, own.name, seed, run.settings, {"bvae1": run}, _report))
     return tasks
 
 
@@ -110,12 +113,17 @@ class LatentRun(Run):
         """As in ``latent, settled, seed 0``."""
         return f"latent, {self.preset.name}, seed {self.seed}"
 
+    @property
+    def sampling(self) -> SamplingSettings:
+        """Of one chain, or of several with the encoder of the first."""
+        return self.preset.sampling("bvae1").with_(shared_inference=self.latent.chains > 1)
+
     @cached_property
     def settings(self) -> dict[str, Any]:
         """As plain values."""
         return {
             "latent": asdict(self.latent),
-            "sampling": self.preset.sampling("bvae1").describe(),
+            "sampling": self.sampling.describe(),
             "model": architecture_config(self.preset.vae(BENCHMARK.model)),
             "sizes": asdict(self.sizes),
             "scores": SCORES,
@@ -156,13 +164,13 @@ class LatentRun(Run):
         drawn = sample_posterior(
             vae,
             data.training,
-            self.preset.sampling("bvae1"),
+            self.sampling,
             seed=stream_seed(seed, "paper", "latent"),
             held_out=data.validation,
             checkpoint=checkpoint,
             on_epoch=lambda reports: advance(len(reports) * len(data.training) * TRAINING),
         )
-        draws = drawn.select(np.arange(len(drawn))[-settings.draws :])
+        draws = drawn.select(_last_of_each(drawn, settings))
         trained = time.perf_counter()
         z = torch.randn(
             settings.points, vae.latent_size, generator=torch_stream(seed, "paper", "latent points")
@@ -251,9 +259,17 @@ def proxy_scores(
     return np.concatenate(values)
 
 
-def _one_chain(preset: BenchPreset, draws: int) -> BenchPreset:
-    """Chains have latent spaces of their own, so one chain, and long enough to give the draws wanted."""
-    return replace(preset, chains=1, epochs=max(preset.epochs, preset.burn_in + draws - 1))
+def _preset_for(preset: BenchPreset, draws: int, chains: int) -> BenchPreset:
+    """Chains have latent spaces of their own: one, or several with one encoder; long enough for the draws."""
+    name = preset.name if chains == 1 else f"{preset.name}-shared-encoder"
+    epochs = max(preset.epochs, preset.burn_in + draws // chains - 1)
+    return replace(preset, name=name, chains=chains, epochs=epochs)
+
+
+def _last_of_each(drawn: WeightDraws, settings: LatentSettings) -> NDArray[np.int64]:
+    """The places of the last draws of every chain."""
+    own = [np.flatnonzero(drawn.chain == chain) for chain in np.unique(drawn.chain)]
+    return np.sort(np.concatenate([places[-(settings.draws // settings.chains) :] for places in own]))
 
 
 def _classifiers(

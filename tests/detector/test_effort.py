@@ -2,16 +2,20 @@
 
 import copy
 import json
+import threading
 
 import numpy as np
 import pytest
+import torch
 
 from dissensus import BayesianVAE, Detector
 from dissensus.detector.effort import EFFORTS, WHOLE, Effort, at_effort, effort_draws
+from dissensus.detector.measuring import measure, scores_of_measured
 from dissensus.errors import ArtifactError, SettingsError
 from dissensus.likelihood import input_statistics, log_likelihoods, one_look
 from dissensus.models.inputs import to_tensor
 
+CPU = torch.device("cpu")
 CHEAP = [name for name in EFFORTS if name != WHOLE.name]
 
 
@@ -54,8 +58,6 @@ def test_one_look_gives_the_likelihood_of_a_sample_without_noise_and_the_statist
 
 
 def np_zeros(shape):
-    import torch
-
     return torch.zeros(shape)
 
 
@@ -139,3 +141,22 @@ def test_draws_that_are_asked_are_evenly_spaced_and_of_each_chain_the_last(gate)
     assert of(draws=5) == of(draws=4)
     assert of(draws=4, chains=1)[-1] == (0, last)
     assert {chain for chain, _ in of(draws=4, chains=1)} == {0}
+
+
+def test_scores_of_many_inputs_are_made_on_all_cores_and_are_each_input_s_own(
+    gate, pictures, two_cores, monkeypatch
+):
+    asked = gate.asked_
+    measured = measure(asked, pictures[:50, ..., None], asked.score.requires, device=CPU)
+    whole = scores_of_measured(asked.score, measured)
+    monkeypatch.setattr("dissensus.detector.measuring.SHARE", 20)
+    threads, own = [], type(asked.score).__call__
+
+    def noted(self, part):
+        threads.append(threading.current_thread())
+        return own(self, part)
+
+    monkeypatch.setattr(type(asked.score), "__call__", noted)
+    np.testing.assert_array_equal(scores_of_measured(asked.score, measured), whole)
+    assert len(set(threads)) == 2
+    assert threading.main_thread() not in threads

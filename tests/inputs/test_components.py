@@ -69,3 +69,9 @@ def test_one_absurd_vector_turns_no_direction():
     rows = rng.normal(size=(500, 3)) * [10, 1, 1]
     rows[7] = [0, 1e9, 0]
     assert abs(Components.fit(rows).directions[0, 0]) > 0.9
+
+
+def test_a_vector_has_its_own_bits_whatever_it_is_projected_with(vectors):
+    own = Components.fit(vectors)
+    alone = np.concatenate([own(vector[None]) for vector in vectors])
+    np.testing.assert_array_equal(own(vectors), alone)

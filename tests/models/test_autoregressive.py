@@ -215,3 +215,18 @@ def test_floats_are_rounded_to_grey_levels():
 def test_what_no_density_can_be_made_of_is_refused(arguments, words):
     with pytest.raises(SettingsError, match=words):
         PixelCNN(**arguments)
+
+
+def test_layers_in_bfloat16_lead_where_exact_ones_do():
+    """On a GPU, training takes them."""
+    model, pictures = untrained((3, 8, 8)), torch.randint(0, 256, (6, 3, 8, 8), generator=seeded(1)).byte()
+    x, found = model.read(pictures), []
+    for layers in (model.network, model.network.roughly):
+        model.zero_grad()
+        log_p = mixture(x, layers(x)).log_prob().flatten(1).sum(1)
+        log_p.sum().backward()
+        found.append((log_p.detach(), torch.cat([p.grad.flatten() for p in model.parameters()])))
+    (exact, gradient), (rough, near) = found
+    assert not torch.equal(rough, exact)
+    torch.testing.assert_close(rough, exact, rtol=0.005, atol=0)
+    assert float((near - gradient).norm()) < 0.05 * float(gradient.norm())

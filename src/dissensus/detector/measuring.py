@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -27,8 +27,11 @@ from dissensus.likelihood import (
 from dissensus.models import GenerativeModel
 from dissensus.models.inputs import channels_last, to_tensor
 from dissensus.posterior import WeightDraws
-from dissensus.scores import MATRIX, Available, Measured, scored
+from dissensus.scores import MATRIX, Available, Measured, Score, is_built_in, scored
 from dissensus.seeding import numpy_stream
+from dissensus.side_by_side import side_by_side
+from dissensus.tiles import tile_ranges
+from dissensus.torch_threads import usable_threads
 
 __all__ = [
     "OnProgress",
@@ -39,12 +42,14 @@ __all__ = [
     "measure_everything",
     "needs_one_a_call",
     "scores_of",
+    "scores_of_measured",
 ]
 
 OnProgress: TypeAlias = Callable[[str, int, int], None]
 """Called with the name of a stage, how much of it is done, and how much there is."""
 
 MADE_UP = 64  # inputs that a detector is tried out on
+SHARE = 2048  # inputs whose scores are worth handing over to another core
 
 
 def available_statistics(
@@ -124,7 +129,7 @@ def measure(
             drawn.model, drawn.draws, data, only=of_draws, device=device, one_a_call=drawn.one_a_call
         )
     if not {MATRIX, *others}.issuperset(wanted):
-        own = drawn.preprocessor.statistics(inputs, channels_last(data).numpy(), only=wanted)
+        own = drawn.preprocessor.statistics_on(device, inputs, channels_last(data).numpy(), only=wanted)
         others |= {name: values for name, values in own.items() if name in wanted}
     if MATRIX in wanted and matrix is None:
         matrix = likelihoods(drawn, data, device=device, on_progress=on_progress, stage=stage).values
@@ -169,7 +174,26 @@ def scores_of(
 ) -> NDArray[np.float64]:
     """Return the scores (N,) of inputs that were read before, rounded as decisions need them."""
     measured = measure(learnt, inputs, learnt.score.requires, device=device, on_progress=on_progress)
-    return rounded(scored(learnt.score, measured))
+    return rounded(scores_of_measured(learnt.score, measured))
+
+
+def scores_of_measured(score: Score, measured: Measured) -> NDArray[np.float64]:
+    """The scores (N,) of what was measured; those of very many inputs are made on all cores.
+
+    Of a score of one's own nobody knows whether it may be asked about some inputs at a time.
+    """
+    shares = tile_ranges(len(measured), SHARE, usable_threads()) if is_built_in(score) else []
+    if len(shares) < 2:
+        return scored(score, measured)
+    found = np.empty(len(measured))
+
+    def made(share: slice) -> Iterator[None]:
+        found[share] = scored(score, measured.select(share))
+        yield
+
+    for _ in side_by_side([made(share) for share in shares], threads=1):
+        pass
+    return found
 
 
 def every_statistic(

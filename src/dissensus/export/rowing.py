@@ -7,7 +7,7 @@ from collections.abc import Collection
 import torch
 from torch import Tensor, nn
 
-from dissensus.export.surrounding import Surrounding
+from dissensus.inputs.in_torch.surrounding import Surrounding
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.inputs.standardiser import FARTHEST
 

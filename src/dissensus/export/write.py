@@ -15,8 +15,8 @@ from dissensus.destination import Destination
 from dissensus.errors import SettingsError, brief
 from dissensus.export.fusing import Deciding, Fusing, OfMatrix
 from dissensus.export.looking import Looking
-from dissensus.export.picturing import Picturing
 from dissensus.export.rowing import Rowing, Standardising
+from dissensus.inputs.in_torch.picturing import Picturing
 from dissensus.inputs.pictures import PicturePreprocessor
 from dissensus.inputs.rows import RowPreprocessor
 from dissensus.scores import MATRIX, Fused

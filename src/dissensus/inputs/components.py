@@ -29,6 +29,7 @@ ROWS_EACH = 5  # training vectors for each component, at least
 LEAST_SCALE = 1e-6  # of the largest: what varies less is rounding
 LARGEST = 2048  # sides of a matrix that is decomposed; it takes seconds
 TINY = 1e-12  # lengths below are none
+CHUNK = 1 << 16  # products that are in memory at a time: they fit into a core's own cache
 
 
 def without_absurd_values(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -79,15 +80,17 @@ class Components:
     def __call__(self, vectors: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the components, and the residual, (N, K) or (N, K + 1).
 
-        One vector at a time, by sums in a fixed order: a matrix product may round a row by its place.
+        By sums in a fixed order: a matrix product may round a row by its place.
         """
-        found = np.empty((len(vectors), len(self.names)))
+        found, count = np.empty((len(vectors), len(self.names))), len(self.directions)
+        size = max(1, CHUNK // self.directions.size)
         with np.errstate(over="ignore", invalid="ignore"):
-            for place, vector in enumerate(vectors):
-                centred = vector - self.mean
-                components = (self.directions * centred).sum(axis=1)
-                found[place, : len(components)] = components
+            for start in range(0, len(vectors), size):
+                part = slice(start, start + size)
+                centred = vectors[part] - self.mean
+                components = (self.directions * centred[:, None]).sum(axis=2)
+                found[part, :count] = components
                 if self.has_residual:
-                    left = centred - (self.directions * components[:, None]).sum(axis=0)
-                    found[place, -1] = np.log(np.sqrt(np.square(left).sum()) + TINY)
+                    left = centred - (self.directions * components[:, :, None]).sum(axis=1)
+                    found[part, -1] = np.log(np.sqrt(np.square(left).sum(axis=1)) + TINY)
         return found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from dissensus.inputs.tables import Table
 from dissensus.inputs.textures import textures
 from dissensus.inputs.validation import axes, check_images
 from dissensus.inputs.without_model import CODE, as_bytes, image_statistic_names
+
+if TYPE_CHECKING:
+    import torch
 
 __all__ = ["MOST_PICTURES", "PICTURED", "PicturePreprocessor", "picture_surroundings", "surroundings_of_some"]
 
@@ -136,6 +139,25 @@ class PicturePreprocessor(Preprocessor):
 
         parts.update(side_by_side([measured(number) for number in range(len(shares))], threads=1))
         return {name: np.concatenate([parts[n][name] for n in range(len(shares))]) for name in parts[0]}
+
+    def statistics_on(
+        self,
+        device: torch.device,
+        array: NDArray[Any],
+        seen: NDArray[Any],
+        *,
+        only: Collection[str] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """On a GPU all but the length of a code; of pictures of floats nothing."""
+        if device.type != "cuda" or array.dtype != np.uint8:
+            return self.statistics(array, seen, only=only)
+        from dissensus.inputs.in_torch import Picturing, measured_in_tiles
+
+        wanted = set(self.statistic_names) & set(self.statistic_names if only is None else only)
+        found = {} if CODE not in wanted else self.statistics(array, seen, only={CODE})
+        if rest := wanted - {CODE}:
+            found |= measured_in_tiles(Picturing(self, rest), array, rest, device)
+        return found
 
     def _statistics(self, array: NDArray[Any], wanted: set[str]) -> dict[str, NDArray[np.float64]]:
         pixels = as_bytes(array)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from dissensus.errors import DataError
 from dissensus.inputs.cell import Cell
 from dissensus.inputs.columns import Column
+
+if TYPE_CHECKING:  # decoders of pictures start without torch
+    import torch
 
 __all__ = ["Prepared", "Preprocessor"]
 
@@ -180,6 +183,17 @@ class Preprocessor(ABC):
         ``only`` names those that are wanted, if not all are; others may be given, too.
         """
         return {}
+
+    def statistics_on(
+        self,
+        device: torch.device,  # noqa: ARG002
+        array: NDArray[Any],
+        seen: NDArray[Any],
+        *,
+        only: Collection[str] | None = None,
+    ) -> dict[str, NDArray[np.float64]]:
+        """The same for a gate on some device, which may help: last bits may then be other ones."""
+        return self.statistics(array, seen, only=only)
 
     def without_training_inputs(self) -> Preprocessor:
         """Return the same without training inputs, and without the statistics that take them."""

@@ -22,8 +22,8 @@ from dissensus.torch_threads import usable_threads
 __all__ = ["input_statistics", "one_look", "several_in_a_chain", "statistic_names"]
 
 # Draws are gone through once for each block of tiles, for all dimensions of whose inputs moments are kept: 36
-# bytes for each of these numbers.
-BLOCK_NUMBERS = 1 << 20
+# bytes for each of these numbers. A GPU waits for each draw's weights to arrive, and has the memory.
+BLOCK_NUMBERS = {"cpu": 1 << 20, "cuda": 1 << 24}
 
 
 def input_statistics(
@@ -87,7 +87,8 @@ def _found(
     found = {name: np.empty(len(data)) for name in wanted}
     size = 1 if one_a_call else model.observed_tile(device)
     shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
-    block = size * max(1, BLOCK_NUMBERS // (size * math.prod(model.input_shape) * max(1, len(shares))))
+    numbers = BLOCK_NUMBERS.get(device.type, BLOCK_NUMBERS["cpu"])
+    block = size * max(1, numbers // (size * math.prod(model.input_shape) * max(1, len(shares))))
 
     def measured(inputs: slice) -> Iterator[int]:
         """Fills in some inputs; yields how many (draw, input) pairs are done."""

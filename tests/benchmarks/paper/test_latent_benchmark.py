@@ -43,13 +43,14 @@ def made(tmp_path):
     tasks = latent_tasks(["settled"], [0], quick=True)
     where = tmp_path / "cache"
     assert measure(records, tasks, cache=where, device=torch.device("cpu"), console=Console(quiet=True)) == []
-    (record,) = records.read("latent")
-    return record
+    alone, together = records.read("latent")
+    assert (together.name, together.settings["sampling"]["chains"]) == ("settled-shared-encoder", 2)
+    return alone
 
 
 def test_record_scores_and_labels_agree(tmp_path):
     record = made(tmp_path)
-    (path,) = (tmp_path / "cache").glob("*.npz")
+    (path,) = (tmp_path / "cache").glob("latent-settled-seed*.npz")
     arrays = Archive.load(path)
     # The lower half of the proxy is in-distribution.
     inside = arrays["proxy"] < np.sort(arrays["proxy"])[6]

@@ -204,7 +204,8 @@ def test_decisions_from_the_host_to_verdicts_are_timed_by_effort():
     lines = found["comparisons"]
     assert [line["name"].rsplit(" ", 1)[1] for line in lines] == ["fast", "standard"]
     assert all(line["ours"] > 0 and line["other"] == 100_000 for line in lines)
-    assert set(found["statistics_a_second"]) == {"fast", "standard"}
+    assert set(found["seconds"]) == {"fast", "standard"}
+    assert all(min(parts.values()) > 0 and len(parts) == 3 for parts in found["seconds"].values())
 
 
 def test_parts_by_name_and_device():

@@ -46,6 +46,16 @@ class CausalNetwork(nn.Module):
         """(B, C, H, W) in [0, 1] to (B, Q, H, W)."""
         return self.last(self.seen(x))  # type: ignore[no-any-return]
 
+    def roughly(self, x: Tensor) -> Tensor:
+        """The same with layers in bfloat16 and channels last, which a GPU's matrix units take; for training.
+
+        What the last layer makes of them stays in float32: half a grey level is a step of a bfloat16.
+        """
+        # A recorded step must cast the weights anew: they have moved when it is replayed.
+        with torch.autocast(x.device.type, torch.bfloat16, cache_enabled=False):
+            seen = self.seen(x.contiguous(memory_format=torch.channels_last))
+        return self.last(seen.float()).contiguous()  # type: ignore[no-any-return]
+
     def seen(self, x: Tensor) -> Tensor:
         """What is known of each pixel before it is seen, (B, 2F, H, W), of which the last layer tells."""
         # The channel of ones says where the picture ends.

@@ -1,4 +1,4 @@
-"""What pictures tell without a model, as modules of which ONNX can be made: matrix products in float64."""
+"""What pictures tell without a model, by matrix products in float64: for a GPU, and to make ONNX of."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F  # noqa: N812
 
-from dissensus.export.surrounding import Surrounding
+from dissensus.inputs.in_torch.surrounding import Surrounding
 from dissensus.inputs.pictures import PREDICTED, PicturePreprocessor
 from dissensus.inputs.predicted_code import BIT
 from dissensus.inputs.spectra import ROUNDING, bands, directions, spectrum_names

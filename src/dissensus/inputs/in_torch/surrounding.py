@@ -1,4 +1,4 @@
-"""What training inputs tell of an input, as a module of which ONNX can be made: in float64."""
+"""What training inputs tell of an input, in float64: for a GPU, and to make ONNX of."""
 
 from __future__ import annotations
 
