@@ -15,7 +15,10 @@ __all__ = ["serve"]
 
 def serve(
     gate: Annotated[
-        Path | None, typer.Argument(help="A folder that `dissensus fit` saved, or a folder of such folders.")
+        Path | None,
+        typer.Argument(
+            metavar="GATE", help="A folder that `dissensus fit` saved, or a folder of such folders."
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Where to listen; beyond this machine it takes --keys.")
