@@ -343,7 +343,7 @@ def test_the_commands_know_it(rows, tmp_path):
     fitted = json.loads(run("fit", data, "-o", gate, "--statistic", "fused", *few, "--json"))
     assert fitted["statistic"] == "fused"
     assert json.loads(run("inspect", gate, "--json"))["statistic"] == "fused"
-    assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
+    assert "scores with fused: how few normal inputs are as unusual" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
     assert set(explained["surprises"]) == {"nearest", "isolation", "gaussians", "mean-ll"}
     assert "What carries the score" in run("explain", gate, data)

@@ -97,12 +97,12 @@ class Fused(Score):
         if self.fusion.depth == SUM:
             others = [name for name in self.statistics if name not in self.fusion.leading]
             return (
-                "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by "
-                f"itself: high values of {leading}"
-                + (f", and the most unusual, high or low, of {', '.join(others)}" if others else "")
+                "how few normal inputs are as unusual (-log p, in nats). It adds up how unusual each of "
+                f"these is: high values of {leading}"
+                + (f"; and, high or low, the most unusual of {', '.join(others)}" if others else "")
             )
         return (
-            "how few inliers lie as far out, -log p in nats, by the density of all of "
+            "how few normal inputs are as unusual (-log p, in nats), by the density of all of "
             f"{', '.join(self.statistics)}" + (f", high values of {leading} counting more" if leading else "")
         )
 
