@@ -112,7 +112,8 @@ class Fusing(nn.Module):
         self.statistics = _Marginals([_group(state, f"statistic/{name}") for name in self.names])
         self.sums = _Marginals([_group(state, "sums")])
         self.register_buffer("led", torch.tensor([name in fusion.leading for name in self.names]))
-        extra = [fusion.extra.get(name, 0.0) for name in self.names if name in fusion.leading]
+        self.weighed = [name in fusion.extra for name in self.names]
+        extra = [fusion.extra[name] for name in self.names if name in fusion.extra]
         self.register_buffer("extra", torch.tensor(extra, dtype=torch.float64))
         if not self.by_sum:
             self.distances = _Marginals([_group(state, "distances")])
@@ -132,7 +133,9 @@ class Fusing(nn.Module):
         else:
             total = -log_tail(self.distances(self._depth(z)[:, None])[:, 0])
             if bool(led.any()):
-                total = total + 0.5 * leading.mean(dim=1) + leading @ self.get_buffer("extra")
+                total = total + 0.5 * leading.mean(dim=1)
+            if any(self.weighed):
+                total = total - log_tail(z[:, self.weighed]) @ self.get_buffer("extra")
         return -log_tail(self.sums(total[:, None])[:, 0])
 
     def _depth(self, z: Tensor) -> Tensor:

@@ -32,7 +32,7 @@ class Fusion:
     3. With ``leading``, the names of statistics of which *high* values alone are suspicious, half the mean of
        their own :math:`-\log p` is added to the depth's: Fisher's way to join tests, with a weight. A density
        looks in all directions alike; this tells it where outliers are more often found. ``extra`` are
-       weights, by name, with which the :math:`-\log p` of statistics is added once more.
+       weights, by name, with which the :math:`-\log p` of high values is added besides, of any statistic.
     4. The sum is again put among that of the inliers, as far as possible each without its own part in it.
 
     Any statistics will do, whatever their units, tails or correlations. Cost: microseconds an input.
@@ -56,17 +56,18 @@ class Fusion:
             raise SettingsError(f"leading={leading!r} must be a list of names: give [{leading!r}]")
         self.depth, self.leading = depth, tuple(leading)
         self.extra = dict(extra or {})
-        if not set(self.extra) <= set(leading) or not all(0.0 <= each <= 1.0 for each in self.extra.values()):
-            raise SettingsError(f"extra={self.extra} must be weights from 0 to 1 of leading statistics")
+        if not all(0.0 <= each <= 1.0 for each in self.extra.values()):
+            raise SettingsError(f"extra={self.extra} must be weights from 0 to 1 of statistics")
 
     def fit(self, statistics: Mapping[str, ArrayLike]) -> Self:
         """Learn from the statistics (n,) of inliers, by name, that nothing else was fitted on."""
         names = tuple(sorted(statistics))
         if not names:
             raise SettingsError("fusion needs at least one statistic; name one")
-        absent = [name for name in self.leading if name not in names]
-        if absent:
+        if absent := [name for name in self.leading if name not in names]:
             raise SettingsError(f"the leading statistic {absent[0]!r} is not among {', '.join(names)}")
+        if absent := [name for name in self.extra if name not in names]:
+            raise SettingsError(f"the statistic {absent[0]!r} of extra= is not among {', '.join(names)}")
         values = _columns(statistics, names)
         if not len(values):
             raise DataError("fusion needs at least one inlier to fit on, but the statistics are empty")
@@ -156,16 +157,14 @@ class Fusion:
         return np.stack(columns, axis=1)
 
     def _sum(self, z: FloatArray, distances: FloatArray) -> FloatArray:
-        """Fisher's sum (N,) of the depth's surprise and the leading statistics', of normal scores (N, J)."""
+        """Fisher's sum (N,) of the depth's surprise and those of high values, of normal scores (N, J)."""
         total = surprise(self._distances(distances))
-        if not self.leading:
-            return total
-        leaders = [self.names_.index(name) for name in self.leading]
-        nats = surprise(z[:, leaders])
-        led: FloatArray = total + LEADING_WEIGHT * nats.mean(axis=1)
-        for place, name in enumerate(self.leading):
-            led = led + self.extra.get(name, 0.0) * nats[:, place]
-        return led
+        if self.leading:
+            leaders = [self.names_.index(name) for name in self.leading]
+            total = total + LEADING_WEIGHT * surprise(z[:, leaders]).mean(axis=1)
+        for name, weight in self.extra.items():
+            total = total + weight * surprise(z[:, self.names_.index(name)])
+        return total
 
     def _plain_sum(self, z: FloatArray) -> FloatArray:
         """The sum (N,) of the leading −log p and the largest of the others', of normal scores (N, J).
