@@ -117,6 +117,7 @@ class Fusing(nn.Module):
         self.register_buffer("extra", torch.tensor(extra, dtype=torch.float64))
         if not self.by_sum:
             self.distances = _Marginals([_group(state, "distances")])
+            self.single = _Marginals([_group(state, "single")])
             for name in ("log_weights", "means", "whiteners"):
                 self.register_buffer(name, torch.from_numpy(state[f"depth/{name}"]))
 
@@ -128,10 +129,11 @@ class Fusing(nn.Module):
         if self.by_sum:
             total = leading.sum(dim=1)
             if not bool(led.all()):
-                two_sided = torch.clamp(-log_tail(z[:, ~led].abs()) - math.log(2), min=0.0)
-                total = total + two_sided.max(dim=1).values
+                total = total + _most_unusual(z[:, ~led])
         else:
             total = -log_tail(self.distances(self._depth(z)[:, None])[:, 0])
+            if len(self.names) > 1:
+                total = total - 0.5 * log_tail(self.single(_most_unusual(z)[:, None])[:, 0])
             if bool(led.any()):
                 total = total + 0.5 * leading.mean(dim=1)
             if any(self.weighed):
@@ -145,6 +147,11 @@ class Fusing(nn.Module):
         logs = self.get_buffer("log_weights")[:, None] - 0.5 * away.square().sum(dim=2)
         best = logs.max(dim=0, keepdim=True).values
         return -(best[0] + torch.log(torch.exp(logs - best).sum(dim=0)))
+
+
+def _most_unusual(z: Tensor) -> Tensor:
+    """How unusual the most unusual of statistics is (N,), in nats."""
+    return torch.clamp(-log_tail(z.abs()) - math.log(2), min=0.0).max(dim=1).values
 
 
 class Deciding(nn.Module):
