@@ -112,9 +112,9 @@ class Fusion:
         return dict(zip(self.names_, _two_sided(z).T, strict=True))
 
     def state(self) -> dict[str, FloatArray]:
-        """What was learnt: arrays ``statistic/NAME/…``, and with a depth ``depth/…``, ``distances/…``, ``single/…``.
+        """What was learnt: arrays ``statistic/NAME/…`` and ``sums/…``.
 
-        ``sums/…`` are always among them.
+        With a depth also ``depth/…``, ``distances/…`` and ``single/…``.
         """
         self.check_fitted()
         marginals = {f"statistic/{name}": marginal for name, marginal in self._marginals.items()}
