@@ -61,7 +61,7 @@ def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
         outliers = list(dict.fromkeys(row["outliers"] for row in own[0].rows))
         for extra in (*EXTRA, "all", CORRECTED):
             # What is fused already is shown without its place in the lead.
-            together = f"fused, not led by {CORRECTED}" if extra == CORRECTED else f"fused with {extra}"
+            together = f"fused, led by {CORRECTED} too" if extra == CORRECTED else f"fused with {extra}"
             if mean_auroc(own, together, outliers) is None:
                 continue
             changes = [
@@ -69,7 +69,7 @@ def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
                 for each in outliers
             ]
             cells = [short(mean_auroc(own, score, outliers)) for score in (extra, "fused", together)]
-            said = f"not led by {extra}" if extra == CORRECTED else f"with {extra}"
+            said = f"led by {extra} too" if extra == CORRECTED else f"with {extra}"
             lines.append((inliers.name, name, said, *cells, f"{min(changes):+.3f}"))
     return lines
 

@@ -62,7 +62,9 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
     parts = split(len(known), part_fractions(len(known)), seed=0)
     images = image_statistic_names(known.shape[1:]) if kind == "pictures" else ()
     names = (*Fused.PARTS, *images)
-    fused = Fused(names, depth=Fused.DEPTH, leading=[name for name in Fused.LEADING if name in names])
+    fused = Fused(
+        names, depth=Fused.DEPTH, leading=Fused.LEADING_ALONE
+    )  # nothing is kept to be isolated from
     fused.fit(everything_known(gate, known[parts["validation"]]))
     some = known[:20]
     np.testing.assert_allclose(-gate.score_samples(some), fused(everything_known(gate, some)), rtol=1e-6)
@@ -343,7 +345,7 @@ def test_the_commands_know_it(rows, tmp_path):
     fitted = json.loads(run("fit", data, "-o", gate, "--statistic", "fused", *few, "--json"))
     assert fitted["statistic"] == "fused"
     assert json.loads(run("inspect", gate, "--json"))["statistic"] == "fused"
-    assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
+    assert "scores with fused: how few normal inputs are as unusual" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
     assert set(explained["surprises"]) == {"nearest", "isolation", "gaussians", "mean-ll"}
     assert "What carries the score" in run("explain", gate, data)

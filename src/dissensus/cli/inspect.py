@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gate_facts", "inspect"]
 
+PARTS = {"train": "training"}
 KINDS = {
     "images": "images",
     "vectors": "rows",
@@ -111,7 +112,7 @@ def _print(facts: Mapping[str, Any]) -> None:
     shape = "×".join(map(str, facts["input_shape"]))
     kind = KINDS[facts["kind"]] + (f" of {shape}" if shape else "")
     embedders = [step["by"] for step in facts["preprocessing"] if step["step"] == "embed"]
-    fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
+    fitted = ", ".join(f"{count} for {PARTS.get(part, part)}" for part, count in rows.items())
     variant = "" if facts["variant"] is None else f", variant {facts['variant']}"
     samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
     others = " and ".join(name for name in facts["efforts"] if name != facts["effort"])
@@ -122,9 +123,9 @@ def _print(facts: Mapping[str, Any]) -> None:
         *what_was_left_out(facts),
         *what_was_confirmed(facts),
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
-        f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
+        f"{facts['calibration_inputs']} calibration inputs the true rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
-        f"measures by {facts['statistic']} {facts['statistic_in_words']}",
+        f"scores with {facts['statistic']}: {facts['statistic_in_words']}",
         f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}{variant}) of the "
         f"model {model_in_words(facts['model'])}{samples}; seed {facts['seed']}",
     ]

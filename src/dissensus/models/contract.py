@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -258,6 +258,10 @@ class LatentModel(GenerativeModel):
     @abstractmethod
     def reconstruct(self, x: Tensor, inferred: Inferred) -> Tensor:
         """The input (N, *S) as this draw sees it, in the units of scaled inputs."""
+
+    def together(self, models: Sequence[Self], z: Tensor) -> Tensor:  # noqa: ARG002
+        """What points (N, Z) decode to under several draws, this the last of them: here under it alone."""
+        return self.reconstruct(z.new_zeros(len(z), *self.input_shape), (z, torch.zeros_like(z)))
 
     def features(self, x: Tensor) -> Tensor:
         """The means (N, Z) of q(z|x)."""

@@ -109,7 +109,7 @@ class VAE(LatentModel):
 
     @property
     def explained_by(self) -> Literal["terms", "occlusion"]:
-        """Of pixels the terms; of a row's few columns, one absurd value would pull all others along."""
+        """Pictures by each pixel's own term; in a row one absurd value would change all columns' terms."""
         return "terms" if len(self.input_shape) == 3 else "occlusion"
 
     def parts(self) -> dict[str, nn.Module]:
@@ -146,11 +146,11 @@ class VAE(LatentModel):
         return torch.stack(means, dim=1), torch.stack(log_stds, dim=1)
 
     def tile(self, device: torch.device, samples: int) -> int:
-        """As many inputs as make a call of the decoder worth its while."""
+        """Return how many inputs one call of the decoder takes: enough to be efficient."""
         return inputs_at_once(self, device, samples)
 
     def observed_tile(self, device: torch.device) -> int:
-        """Of images few, as a single one pays for a whole tile: with 64 it would take 2.4 times as long."""
+        """Return how many inputs are observed at once: few images, as a single one costs a whole tile."""
         if device.type != "cpu":
             return 4096
         return 64 if len(self.input_shape) == 1 else 8
