@@ -78,7 +78,8 @@ def _seconds(gate: BayesianVAE, pictures: NDArray[np.uint8], device: torch.devic
 
 def _compiler(sizes: Sizes, device: torch.device) -> dict[str, float]:
     """Seconds until compiled code has scored its first tile, and decodings a second with and without it."""
-    vae, data = conv_vae(), images(sizes.scored_images).to(device)
+    # So many that what surrounds a matrix, as reading the network anew, is nothing beside it.
+    vae, data = conv_vae(), images(sizes.training_images).to(device)
     draws = random_draws(vae, sizes.base_draws)
 
     def work(make: Any) -> None:

@@ -8,6 +8,7 @@ from typing import Any, TypeAlias
 import torch
 
 from benchmarks.speed.accuracy import measure_accuracy
+from benchmarks.speed.beside_anomalib import measure_anomalib
 from benchmarks.speed.beside_others import measure_beside_others
 from benchmarks.speed.decoding import measure_decoding
 from benchmarks.speed.efforts import measure_efforts, measure_sizes
@@ -34,6 +35,7 @@ PARTS: Mapping[str, Measure] = {
     "single": measure_single,
     "efforts": measure_efforts,
     "sizes": measure_sizes,
+    "anomalib": measure_anomalib,
     "growth": measure_growth,
     "rivals": measure_rivals,
     "rows": measure_rows,
@@ -50,7 +52,17 @@ PARTS: Mapping[str, Measure] = {
 
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("end-to-end", "table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
-    "cuda": ("single", "efforts", "sizes", "rivals", "rows", "startup", "beside-others", "same-bits"),
+    "cuda": (
+        "single",
+        "efforts",
+        "sizes",
+        "anomalib",
+        "rivals",
+        "rows",
+        "startup",
+        "beside-others",
+        "same-bits",
+    ),
 }
 """What is measured on the other device alone."""
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 from dissensus.errors import DissensusError
 
-__all__ = ["PEERS", "PeersMissingError", "peer_python"]
+__all__ = ["ANOMALIB", "PEERS", "PeersMissingError", "peer_command", "peer_python"]
 
 PEERS = ("pyod", "pythae")
+ANOMALIB = ("anomalib==2.2.0",)  # apart, for it brings a hundred others along
 LONGEST = 900  # seconds to install them
 
 
@@ -20,30 +21,37 @@ class PeersMissingError(DissensusError):
     """The environment cannot be made."""
 
 
-def peer_python(folder: Path | None = None) -> Path:
-    """The interpreter of an environment with the other packages, and with the torch that runs here."""
-    folder = folder or _default_folder()
+def peer_python(folder: Path | None = None, packages: tuple[str, ...] = PEERS) -> Path:
+    """The interpreter of an environment with other packages, and with the torch that runs here."""
+    folder = folder or _default_folder(packages)
     python = folder / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
-    wanted = "\n".join([*PEERS, *_same_versions()])
+    wanted = "\n".join([*packages, *_same_versions()])
     ready = folder / "installed.txt"
     if ready.is_file() and ready.read_text(encoding="utf-8") == wanted:
         return python
     try:
         _run([sys.executable, "-m", "venv", "--clear", str(folder)])
-        _run([str(python), "-m", "pip", "install", "--quiet", *PEERS, *_same_versions()])
+        _run([str(python), "-m", "pip", "install", "--quiet", *packages, *_same_versions()])
     except (OSError, subprocess.SubprocessError) as error:
         raise PeersMissingError(
-            f"PyOD and pythae are left out: they could not be installed into {folder} ({_reason(error)})"
+            f"{' and '.join(packages)}: left out, for an installation into {folder} failed ({_reason(error)})"
         ) from error
     ready.write_text(wanted, encoding="utf-8")
     return python
 
 
-def _default_folder() -> Path:
+def peer_command(python: str | Path, script: str) -> list[str]:
+    """What runs a script of this folder there, whose modules must not stand in for the library's."""
+    return [str(python), "-P", str(Path(__file__).with_name(script))]
+
+
+def _default_folder(packages: tuple[str, ...]) -> Path:
     if configured := os.environ.get("DISSENSUS_PEERS"):
-        return Path(configured).expanduser()
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return cache / "dissensus" / "peers"
+        folder = Path(configured).expanduser()
+    else:
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+        folder = cache / "dissensus" / "peers"
+    return folder if packages == PEERS else folder.with_name(f"{folder.name}-anomalib")
 
 
 def _same_versions() -> list[str]:

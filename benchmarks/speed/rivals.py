@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from benchmarks.speed.comparison import Comparison, more
-from benchmarks.speed.peers import PeersMissingError, peer_python
+from benchmarks.speed.peers import PeersMissingError, peer_command, peer_python
 from benchmarks.speed.sizes import Sizes
 from benchmarks.speed.subject import DENSE_LATENT, DENSE_WIDTHS, dense, images, random_draws
 from benchmarks.speed.timing import median, seconds
@@ -44,8 +44,7 @@ def measure_rivals(sizes: Sizes, device: torch.device) -> dict[str, Any]:
             plain.ask("prepare", network="dense", count=sizes.peer_images, batch_size=sizes.batch_size)
             if python is None:
                 return _measure(sizes, device, plain, None, path, notes)
-            command = [str(python), str(Path(__file__).with_name("peer_process.py"))]
-            with Worker(command, surroundings={"PYTHONPATH": ""}) as peers:
+            with Worker(peer_command(python, "peer_process.py"), surroundings={"PYTHONPATH": ""}) as peers:
                 return _measure(sizes, device, plain, peers, path, notes)
 
 

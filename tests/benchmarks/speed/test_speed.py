@@ -3,6 +3,7 @@
 import itertools
 import json
 import math
+import os
 import subprocess
 import sys
 import warnings
@@ -18,6 +19,7 @@ from benchmarks.__main__ import app
 from benchmarks.pieces import measure_missing
 from benchmarks.records import Record, Records
 from benchmarks.speed import peers, rivals
+from benchmarks.speed.beside_anomalib import measure_anomalib
 from benchmarks.speed.comparison import faster, more
 from benchmarks.speed.end_to_end import measure_end_to_end
 from benchmarks.speed.figures import draw_all
@@ -354,3 +356,32 @@ def test_missing_peers_are_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(peers.PeersMissingError, match=r"left out.*no network") as caught:
         peers.peer_python(tmp_path / "env")
     assert "\n" not in str(caught.value)
+
+
+def test_without_anomalib_there_is_a_note_and_no_number(monkeypatch):
+    def offline(folder=None, packages=()):
+        raise peers.PeersMissingError(f"{packages[0]}: left out")
+
+    monkeypatch.setattr("benchmarks.speed.beside_anomalib.peer_python", offline)
+    found = measure_anomalib(find_sizes("cpu", quick=True), CPU)
+    assert found == {"notes": ["anomalib==2.2.0: left out"], "comparisons": []}
+
+
+def test_anomalib_lives_apart_from_the_other_peers(tmp_path, monkeypatch):
+    monkeypatch.setenv("DISSENSUS_PEERS", str(tmp_path / "peers"))
+    made = {packages: peers._default_folder(packages) for packages in (peers.PEERS, peers.ANOMALIB)}
+    assert made == {peers.PEERS: tmp_path / "peers", peers.ANOMALIB: tmp_path / "peers-anomalib"}
+
+
+@pytest.mark.parametrize("script", ["peer_process.py", "anomalib_process.py"])
+def test_what_runs_beside_other_packages_finds_the_library_s_own_modules(script):
+    """The folder of these scripts has modules that are called as some of Python's: ``numbers`` is one."""
+    done = subprocess.run(
+        peers.peer_command(sys.executable, script),
+        input="",
+        text=True,
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": ""},
+    )
+    assert done.returncode == 0, done.stderr

@@ -15,7 +15,9 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel, OwnObservations
+from dissensus.models.typical import normal_misfit
 from dissensus.models.vae.checks import check_networks
+from dissensus.models.vae.gradient import gradient_norm
 from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, sized_scorer, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
@@ -46,6 +48,18 @@ OBSERVED: Mapping[str, Observed] = MappingProxyType(
 )
 """The statistics of a VAE, by name. Together they cost one decoding a draw, at the mean of q(z|x)."""
 
+FURTHER: Mapping[str, Observed] = MappingProxyType(
+    {
+        "code-fit": Observed(
+            "log distance of μ_z from what the prior would give, Cramér–von Mises", "both", "misfit"
+        ),
+        "gradient-norm": Observed(
+            "log squared length of the gradient of log p(x|z = μ_z) by the last layer", "both", "gradient"
+        ),
+    }
+)
+"""Those that cost a further decoding, and half a backward pass, where a score names one."""
+
 
 class VAE(LatentModel):
     r"""p(x|z,θ) p(z) with p(z) = N(0, I), and q(z|x,φ) = N(mean, diag σ²).
@@ -65,6 +79,7 @@ class VAE(LatentModel):
 
     inference = ("encoder",)
     observed = OBSERVED
+    further = FURTHER
     observes_likelihood = True
 
     def __init__(
@@ -170,6 +185,13 @@ class VAE(LatentModel):
             # Zeros have a logarithm too.
             "log_norm": squared_length.clamp(min=torch.finfo(torch.float64).tiny).log(),
             "log_volume": log_volume,
+        }
+
+    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
+        """See :data:`FURTHER`."""
+        return {
+            "misfit": normal_misfit(inferred[0]),
+            "gradient": gradient_norm(self.decoder, self.log_prob, x, inferred[0]),
         }
 
     def log_prob(self, x: Tensor, z: Tensor) -> Tensor:
