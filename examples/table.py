@@ -38,14 +38,14 @@ print(
 labels = [0] * len(unseen) + [1] * len(malignant)
 print(f"AUROC: {roc_auc_score(labels, [*normal.score, *strange.score]):.3f}")
 
-# 4. Why? The columns about which the flows disagree most, beside the training rows that are most alike.
+# 4. Why? The columns that the score is due to, beside the training rows that are most alike.
 why = gate.explain(malignant[0])
 print(f"the first malignant row: p-value {why.decision.p_value:.3f}")
 for column in why.ranking[:SHOWN]:
     low, high = why.neighbours[:, column].min(), why.neighbours[:, column].max()
     print(
         f"  {data.feature_names[column]:<24} is {why.input[column]:9.4g}, of the nearest benign rows "
-        f"{low:.4g} to {high:.4g} ({why.disagreement[column]:.1f} nats of disagreement)"
+        f"{low:.4g} to {high:.4g}"
     )
 
 # 5. The scores of both, and where the gate draws its line.

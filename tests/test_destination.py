@@ -107,7 +107,7 @@ def test_names_that_cannot_be_written_are_refused_before_any_work(tmp_path, monk
     for name, words in {
         "folder": "is a folder",
         "to-folder": "is a folder",
-        "none/rows": "cannot be written",
+        "none/rows": "cannot be written: there is no folder .*none; make it",
         "file/rows": "cannot be written",
         "loop": "cannot be written",
         "nowhere": "cannot be written",

@@ -14,10 +14,12 @@ from tests import warm_python
 SEEN = """
 import json, os, sys
 streams = sys.stdin, sys.stdout, sys.stderr
+files = {name: os.path.realpath(f"/proc/self/fd/{name}") for name in os.listdir("/proc/self/fd")}
 print(json.dumps({
     "arguments": sys.argv, "path": sys.path, "name": __name__, "folder": os.getcwd(),
     "environment": dict(os.environ), "parent": os.getppid(), "session": os.getsid(0),
-    "files": os.listdir("/proc/self/fd"), "asked": sys.stdin.read(),
+    "files": sum(".so" not in file for file in files.values()),  # libffi may keep its own file open
+    "asked": sys.stdin.read(),
     "streams": [(each.encoding, each.errors, each.line_buffering, each.write_through) for each in streams],
 }))
 sys.exit(7)

@@ -10,7 +10,7 @@ from statistics import fmean
 from benchmarks.densities.candidates import CANDIDATES
 from benchmarks.densities.command import PAIRS
 from benchmarks.densities.table import Lines, ablation, comparison, markdown, mean_auroc
-from benchmarks.densities.tasks import group_of
+from benchmarks.densities.tasks import CORRECTED, group_of
 from benchmarks.filling.registry import Number, Table
 from benchmarks.panel.sets import EVERY_SET, InlierSet
 from benchmarks.records import Record, Records
@@ -25,20 +25,38 @@ def _records(results: Path, inliers: str, size: str) -> list[Record]:
     return Records(results / "densities").read(group_of(inliers, size))
 
 
-def _sizes(results: Path) -> Mapping[str, int]:
-    found: Mapping[str, int] = _records(results, PAIRS[0], "small")[0].settings["sizes"]
+def _sizes(size: str, results: Path) -> Mapping[str, int]:
+    found: Mapping[str, int] = _records(results, PAIRS[0], size)[0].settings["sizes"]
     return found
 
 
-def _bits(inliers: str, candidate: str, results: Path) -> float:
-    found = [record for record in _records(results, inliers, "small") if record.name == candidate]
-    return fmean(record.about["bits"]["together"] for record in found)
+def _setting(size: str, name: str, results: Path) -> float:
+    return float(_records(results, PAIRS[0], size)[0].settings[name])
 
 
-def _auroc(inliers: str, candidate: str, score: str, results: Path) -> float:
-    found = [record for record in _records(results, inliers, "small") if record.name == candidate]
+def _of(results: Path, inliers: str, size: str, candidate: str) -> list[Record]:
+    return [record for record in _records(results, inliers, size) if record.name == candidate]
+
+
+def _bits(size: str, inliers: str, candidate: str, results: Path) -> float:
+    return fmean(record.about["bits"]["together"] for record in _of(results, inliers, size, candidate))
+
+
+def _auroc(size: str, inliers: str, candidate: str, score: str, results: Path) -> float:
     (other,) = EVERY_SET[inliers].other_datasets
-    area = mean_auroc(found, score, [other])
+    return _known(
+        mean_auroc(_of(results, inliers, size, candidate), score, [other]), inliers, candidate, score
+    )
+
+
+def _chosen_by(size: str, inliers: str, candidate: str, score: str, results: Path) -> float:
+    """The mean over all kinds of outlier made of training pictures."""
+    known = EVERY_SET[f"{inliers}-clusters-45"]
+    area = mean_auroc(_of(results, known.name, size, candidate), score, known.outliers)
+    return _known(area, known.name, candidate, score)
+
+
+def _known(area: float | None, inliers: str, candidate: str, score: str) -> float:
     if area is None:
         raise LookupError(f"no record of {candidate} on {inliers} has {score}")
     return area
@@ -53,26 +71,45 @@ def _table(make: Make, sets: tuple[str, ...], size: str, results: Path) -> str:
     return markdown(lines)
 
 
+SIZES = ("small", "full")
+SCORES = ("ess", "kl", "whitened", "fused", "mixture-ll")
+
 NUMBERS: Mapping[str, Number] = (
     {
-        "small.training": lambda results: float(_sizes(results)["training"]),
-        "small.outliers": lambda results: float(_sizes(results)["outliers"]),
+        f"{size}.{name}": partial(lambda size, name, results: float(_sizes(size, results)[name]), size, name)
+        for size in SIZES
+        for name in ("training", "inliers", "outliers")
     }
+    | {f"{size}.{name}": partial(_setting, size, name) for size in SIZES for name in ("members", "epochs")}
     | {
-        f"small.{inliers}.{candidate}.bits": partial(_bits, inliers, candidate)
+        f"{size}.{inliers}.{candidate}.bits": partial(_bits, size, inliers, candidate)
+        for size in SIZES
         for inliers in PAIRS
         for candidate in CANDIDATES
     }
     | {
-        f"small.{inliers}.{candidate}.{score}": partial(_auroc, inliers, candidate, score)
+        f"{size}.{inliers}.{candidate}.{score}": partial(_auroc, size, inliers, candidate, score)
+        for size in SIZES
         for inliers in PAIRS
         for candidate in CANDIDATES
-        for score in ("ess", "kl", "whitened", "fused", "mixture-ll")
+        for score in SCORES
+    }
+    | {
+        f"{size}.{inliers}.{candidate}.chosen-by.{name}": partial(_chosen_by, size, inliers, candidate, score)
+        for size in SIZES
+        for inliers in PAIRS
+        for candidate in CANDIDATES
+        for name, score in (
+            ("fused", "fused"),
+            ("with-gradient", "fused with gradient-norm"),
+            ("with-code", "fused with code-fit"),
+            ("not-led", f"fused, not led by {CORRECTED}"),
+        )
     }
 )
 TABLES: Mapping[str, Table] = {
     f"{size}.{what}": partial(_table, make, sets, size)
-    for size in ("small", "full")
+    for size in SIZES
     for what, make, sets in (
         ("test", comparison, PAIRS),
         ("selection", comparison, SELECTION),

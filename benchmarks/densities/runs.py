@@ -265,7 +265,8 @@ class _Begun:
             matrix = log_likelihoods(
                 model, draws, self.scored, samples=samples, seed=seed, device=device
             ).values
-            statistics = input_statistics(model, draws, self.scored, device=device)
+            every = {*model.observed, *model.further}
+            statistics = input_statistics(model, draws, self.scored, only=every, device=device)
         matrix = matrix + self.offset
         mean = matrix.mean(0)
         arrays = {"mean": mean, "matrix": (matrix - mean).astype(np.float32)}

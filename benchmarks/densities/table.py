@@ -61,7 +61,7 @@ def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
         outliers = list(dict.fromkeys(row["outliers"] for row in own[0].rows))
         for extra in (*EXTRA, "all", CORRECTED):
             # What is fused already is shown without its place in the lead.
-            together = f"fused, not led by {CORRECTED}" if extra == CORRECTED else f"fused with {extra}"
+            together = f"fused, led by {CORRECTED} too" if extra == CORRECTED else f"fused with {extra}"
             if mean_auroc(own, together, outliers) is None:
                 continue
             changes = [
@@ -69,15 +69,18 @@ def ablation(inliers: InlierSet, records: Sequence[Record]) -> Lines:
                 for each in outliers
             ]
             cells = [short(mean_auroc(own, score, outliers)) for score in (extra, "fused", together)]
-            said = f"not led by {extra}" if extra == CORRECTED else f"with {extra}"
+            said = f"led by {extra} too" if extra == CORRECTED else f"with {extra}"
             lines.append((inliers.name, name, said, *cells, f"{min(changes):+.3f}"))
     return lines
 
 
 def _power(records: Sequence[Record], score: str, outliers: Sequence[str]) -> str:
-    """The mean power, of many sets with those that do not count as 0."""
+    """The mean power, of many sets with those that do not count as 0.
+
+    Where inliers are of a test file, so are the pictures that p-values come from, as in the panel.
+    """
     found = [
-        Power(row["bh_power"], row["bh_false"])
+        Power(row.get("test_bh_power", row["bh_power"]), row.get("test_bh_false", row["bh_false"]))
         for record in records
         for row in record.rows
         if row["score"] == score and row["outliers"] in outliers

@@ -131,7 +131,8 @@ def scores_of(
     def fused(names: Sequence[str], leading: Sequence[str] = Fused.LEADING) -> FloatArray:
         leading = [name for name in leading if name in names]
         chosen = {name: raw[name] for name in names}
-        fusion = Fusion(Fused.DEPTH, leading, weights_of(leading, raw, sections))
+        weighed = [name for name in Fused.WEIGHED if name in names]
+        fusion = Fusion(Fused.DEPTH, leading, weights_of(weighed, raw, sections))
         return fusion.fit({name: own[fusing] for name, own in chosen.items()})(chosen)
 
     def alone(name: str) -> FloatArray:
@@ -143,8 +144,8 @@ def scores_of(
     found |= {"fused": fused(parts), "fused, no model": fused(list(without_model))}
     found |= {name: alone(name) for name in extra if name != "complexity"} | {"complexity": raw["complexity"]}
     if CORRECTED in raw:
-        led = [name for name in Fused.LEADING if name != CORRECTED]
-        found |= {CORRECTED: raw[CORRECTED], f"fused, not led by {CORRECTED}": fused(parts, led)}
+        led = [*Fused.LEADING, CORRECTED]
+        found |= {CORRECTED: raw[CORRECTED], f"fused, led by {CORRECTED} too": fused(parts, led)}
     found |= {f"fused with {name}": fused([*parts, name]) for name in extra}
     if extra:
         found["fused with all"] = fused([*parts, *extra])

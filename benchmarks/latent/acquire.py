@@ -50,7 +50,7 @@ def measure_acquisition(
             say(f"{way}: {size} images")
             gate = _fitted(images[pool[chosen]], sizes, seed, device)
             matrix = gate.log_likelihoods(images[held_out]).values
-            value = float(mixture_log_likelihood(matrix).mean())
+            value = -float(mixture_log_likelihood(matrix).mean())
             rows.append({"way": way, "images": size, "held-out log p": value})
             if following is not None:
                 left = np.setdiff1d(np.arange(len(pool)), chosen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 
 __all__ = ["latent"]
 
-PARTS = ("expressions", "molecules", "acquire", "plane", "timing")
+PARTS = ("expressions", "expressions-search", "molecules", "acquire", "plane", "timing")
+POSTERIORS = ("shared-encoder", "one-chain")
 
 
 def latent(
@@ -27,6 +29,9 @@ def latent(
         typer.Option(
             help="Where the texts are: a file of lines for expressions, the wheel molsets for molecules."
         ),
+    ] = None,
+    posterior: Annotated[
+        list[str] | None, typer.Option(help=f"Of texts: {' or '.join(POSTERIORS)}. Default: both.")
     ] = None,
     seeds: Seeds = "0,1,2",
     device: Device = "auto",
@@ -52,11 +57,13 @@ def latent(
     chosen = only or ["expressions"]
     if unknown := set(chosen) - set(PARTS):
         raise typer.BadParameter(f"--only {min(unknown)}: choose of {', '.join(PARTS)}")
+    if unknown := set(posterior or []) - set(POSTERIORS):
+        raise typer.BadParameter(f"--posterior {min(unknown)}: choose of {', '.join(POSTERIORS)}")
     records = open_records("latent", output, quick=quick)
     if not table:
         log, numbers = Console(stderr=True, highlight=False), parse_seeds(seeds)
         for name in chosen:
-            pieces = _pieces(name, numbers, data, device, quick)
+            pieces = _pieces(name, posterior or POSTERIORS, numbers, data, device, quick)
             measure_missing(records, pieces, log, again=again)
     show_tables(
         latent_grids(records), LATENT_NOTE, records, Console(highlight=False), form=form, file="latent.md"
@@ -65,8 +72,16 @@ def latent(
         Console(stderr=True, highlight=False).print(str(path), markup=False, soft_wrap=True)
 
 
-def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: bool) -> list[Piece]:
-    from benchmarks.latent.pieces import acquire_pieces, language_pieces, plane_pieces, timing_pieces
+def _pieces(
+    name: str, posteriors: Sequence[str], seeds: list[int], data: Path | None, device: str, quick: bool
+) -> list[Piece]:
+    from benchmarks.latent.pieces import (
+        acquire_pieces,
+        language_pieces,
+        plane_pieces,
+        search_pieces,
+        timing_pieces,
+    )
 
     if name == "acquire":
         return acquire_pieces(seeds, device=device, quick=quick)
@@ -74,4 +89,6 @@ def _pieces(name: str, seeds: list[int], data: Path | None, device: str, quick: 
         return plane_pieces(device=device, quick=quick)
     if name == "timing":
         return timing_pieces(device=device, quick=quick)
-    return language_pieces(name, seeds, data=data, device=device, quick=quick)
+    if name == "expressions-search":
+        return search_pieces("expressions", seeds, data=data, device=device, quick=quick)
+    return language_pieces(name, seeds, posteriors, data=data, device=device, quick=quick)

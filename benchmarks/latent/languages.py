@@ -24,6 +24,12 @@ class Language:
     latent_size: int
     hidden: int
     epochs: int
+    batch_size: int
+    chains: int
+    """Of those that share an encoder; each runs two thirds of the epochs."""
+    kl_weight: float
+    forgetting: float
+    """Of :class:`~dissensus.models.Sequences`."""
     distance: Callable[[str], float] | None = None
     """What a search makes small; None: there is no search."""
 
@@ -31,13 +37,40 @@ class Language:
 def _expressions() -> Language:
     from benchmarks.latent.expressions import distance, is_expression, read_expressions
 
-    return Language("expressions", "words", read_expressions, is_expression, 15_000, 16, 128, 18, distance)
+    return Language(
+        name="expressions",
+        by="words",
+        read=read_expressions,
+        valid=is_expression,
+        training=15_000,
+        latent_size=16,
+        hidden=128,
+        epochs=18,
+        batch_size=128,
+        chains=8,
+        kl_weight=0.05,
+        forgetting=0.3,
+        distance=distance,
+    )
 
 
 def _molecules() -> Language:
     from benchmarks.latent.molecules import is_molecule, read_molecules
 
-    return Language("molecules", "smiles", read_molecules, is_molecule, 250_000, 64, 512, 40)
+    return Language(
+        name="molecules",
+        by="smiles",
+        read=read_molecules,
+        valid=is_molecule,
+        training=100_000,
+        latent_size=64,
+        hidden=512,
+        epochs=21,
+        batch_size=512,
+        chains=4,
+        kl_weight=0.2,
+        forgetting=0.2,
+    )
 
 
 LANGUAGES: Mapping[str, Callable[[], Language]] = {"expressions": _expressions, "molecules": _molecules}

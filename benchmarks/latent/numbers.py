@@ -1,4 +1,4 @@
-"""What the page of latent spaces says, from the records of expressions."""
+"""What the page of latent spaces says, from the records."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 from statistics import fmean
 
 from benchmarks.filling.registry import Number, Table
-from benchmarks.grids import to_markdown
-from benchmarks.latent.table import plane_grid, search_grid, validity_grid
+from benchmarks.grids import Grid, to_markdown
+from benchmarks.latent.table import acquired_grid, plane_grid, search_grid, validity_grid
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
@@ -19,35 +19,59 @@ OWN = "shared-encoder"
 KINDS = {"prior": "prior", "2-prior": "2 × prior", "5-prior": "5 × prior", "between": "between codes"}
 
 
-def _records(results: Path) -> list[Record]:
-    return [record for record in Records(results / "latent").read("expressions") if record.name == OWN]
+def _records(results: Path, group: str, name: str = OWN) -> list[Record]:
+    return [record for record in Records(results / "latent").read(group) if record.name == name]
 
 
 def _auroc(results: Path, *, kind: str, score: str) -> float:
-    rows = [row for record in _records(results) for row in record.rows if row["points"] == kind]
-    return fmean(row[score] for row in rows if row[score] is not None)
+    rows = [row for record in _records(results, "expressions") for row in record.rows]
+    return fmean(row[score] for row in rows if row["points"] == kind and row[score] is not None)
 
 
-def _validity(results: Path) -> str:
-    grid = validity_grid(OWN, _records(results), quick=False)
+def _timing(results: Path, *, device: str, column: str) -> float:
+    (record,) = _records(results, "timing", device)
+    return float(record.rows[0][column])
+
+
+def _lines(grid: Grid) -> str:
+    """A table without its title."""
     return to_markdown(grid).split("\n", 2)[2] + "\n"
 
 
+def _validity(results: Path, *, group: str, name: str) -> str:
+    return _lines(validity_grid(name, _records(results, group, name), quick=False))
+
+
 def _search(results: Path) -> str:
-    found = [each for each in Records(results / "latent").read("expressions-search") if each.name == OWN]
-    return to_markdown(search_grid(OWN, found, quick=False)).split("\n", 2)[2] + "\n"
+    return _lines(search_grid(OWN, _records(results, "expressions-search"), quick=False))
+
+
+def _acquired(results: Path) -> str:
+    return _lines(acquired_grid(_records(results, "acquire", "fashion-mnist"), quick=False))
 
 
 def _plane(results: Path) -> str:
-    return (
-        to_markdown(plane_grid(Records(results / "latent").read("plane"), quick=False)).split("\n", 2)[2]
-        + "\n"
-    )
+    return _lines(plane_grid(Records(results / "latent").read("plane"), quick=False))
 
 
 NUMBERS: Mapping[str, Number] = {
-    f"{name}.{score}": partial(_auroc, kind=kind, score=score)
-    for name, kind in KINDS.items()
-    for score in SCORES
+    **{
+        f"{name}.{score}": partial(_auroc, kind=kind, score=score)
+        for name, kind in KINDS.items()
+        for score in SCORES
+    },
+    **{
+        f"timing.{device}.{name}": partial(_timing, device=device, column=column)
+        for device in ("cuda", "cpu")
+        for name, column in (("seconds", "seconds"), ("times-cheaper", "times cheaper"))
+    },
 }
-TABLES: Mapping[str, Table] = {OWN: _validity, f"{OWN}-search": _search, "plane": _plane}
+TABLES: Mapping[str, Table] = {
+    OWN: partial(_validity, group="expressions", name=OWN),
+    "one-chain": partial(_validity, group="expressions", name="one-chain"),
+    "molecules": partial(_validity, group="molecules", name=OWN),
+    "molecules-one-chain": partial(_validity, group="molecules", name="one-chain"),
+    f"{OWN}-search": _search,
+    "acquire": _acquired,
+    "plane": _plane,
+}

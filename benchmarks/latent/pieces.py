@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from itertools import product
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from benchmarks.devices import gpu_name
 from benchmarks.diagnostics import run_diagnostics
@@ -21,7 +22,15 @@ from benchmarks.pieces import Found, Piece
 from dissensus import Detector
 from dissensus.detector.settings import find_device
 
-__all__ = ["LEFT_OUT", "POSTERIORS", "acquire_pieces", "language_pieces", "plane_pieces", "timing_pieces"]
+__all__ = [
+    "LEFT_OUT",
+    "POSTERIORS",
+    "acquire_pieces",
+    "language_pieces",
+    "plane_pieces",
+    "search_pieces",
+    "timing_pieces",
+]
 
 LEFT_OUT = 0.35
 """The share of texts, the nearest to the target, that no fit and no search is shown."""
@@ -32,59 +41,104 @@ QUICK_SEARCH = SearchSizes(rounds=1, proposals=2, known=20, candidates=30, steps
 
 
 def language_pieces(
-    name: str, seeds: Sequence[int], *, data: Path | None, device: str, quick: bool
+    name: str,
+    seeds: Sequence[int],
+    posteriors: Sequence[str] = tuple(POSTERIORS),
+    *,
+    data: Path | None,
+    device: str,
+    quick: bool,
 ) -> list[Piece]:
-    """A record a seed of validity, and where there is something to search, of the search."""
-    language = LANGUAGES[name]()
-    sizes, own_search = (QUICK, QUICK_SEARCH) if quick else (LatentSizes(), SearchSizes())
-    settings = {
-        "language": {
-            key: getattr(language, key) for key in ("by", "training", "latent_size", "hidden", "epochs")
-        },
-        "sizes": asdict(sizes),
-        "left_out": LEFT_OUT if language.distance else None,
-    }
+    """A record of validity for each posterior and seed."""
+    asked = _Asked(name, QUICK if quick else LatentSizes(), data, device)
 
-    @lru_cache(maxsize=1)
-    def texts() -> Sequence[str]:
-        return _shown(language, language.read(data))
-
-    @lru_cache(maxsize=1)  # validity and search ask the same gate
-    def gate(shared: bool, seed: int) -> Detector:
-        return fitted_gate(language, texts(), sizes, shared=shared, seed=seed, device=device)
-
-    def validity(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
+    def measured(shared: bool, seed: int) -> Callable[[Callable[[str], None]], Found]:
         def measure(say: Callable[[str], None]) -> Found:
             say("fitting")
             started = perf_counter()
-            own = gate(shared, seed)
+            gate = _gate(asked, shared, seed)
             fitted = perf_counter() - started
-            rows = measure_validity(own, language, sizes, seed=seed, say=say)
-            about = {"diagnostics": run_diagnostics(own.draws_), "space": own.latent.words}
+            rows = measure_validity(gate, asked.language, asked.sizes, seed=seed, say=say)
+            about = {"diagnostics": run_diagnostics(gate.draws_), "space": gate.latent.words}
             return Found(rows, about, {"fit": fitted})
 
         return measure
 
-    def searched(seed: int) -> Callable[[Callable[[str], None]], Found]:
+    gpu = gpu_name(find_device(device))
+    return [
+        Piece(
+            name,
+            posterior,
+            asked.settings | {"shared": POSTERIORS[posterior]},
+            measured(POSTERIORS[posterior], seed),
+            seed,
+            gpu=gpu,
+        )
+        for posterior, seed in product(posteriors, seeds)
+    ]
+
+
+def search_pieces(
+    name: str, seeds: Sequence[int], *, data: Path | None, device: str, quick: bool
+) -> list[Piece]:
+    """A record a seed, of the space in which draws disagree most: that of chains that share an encoder."""
+    asked = _Asked(name, QUICK if quick else LatentSizes(), data, device)
+    sizes = QUICK_SEARCH if quick else SearchSizes()
+
+    def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
         def measure(say: Callable[[str], None]) -> Found:
-            own = gate(True, seed)
-            return Found(
-                [
-                    search(own, language, texts(), own_search, gated=gated, seed=seed, say=say)
-                    for gated in (False, True)
-                ]
-            )
+            say("fitting")
+            gate = _gate(asked, True, seed)
+            arms = [
+                search(gate, asked.language, _texts(asked), sizes, gated=gated, seed=seed, say=say)
+                for gated in (False, True)
+            ]
+            return Found(arms)
 
         return measure
 
-    pieces = []
-    for (posterior, shared), seed in product(POSTERIORS.items(), seeds):
-        own = settings | {"shared": shared}
-        pieces.append(Piece(name, posterior, own, validity(shared, seed), seed))
-        if language.distance is not None and shared:  # a search wants the space in which draws disagree most
-            searching = own | {"search": asdict(own_search)}
-            pieces.append(Piece(f"{name}-search", posterior, searching, searched(seed), seed))
-    return pieces
+    settings = asked.settings | {"shared": True, "search": asdict(sizes)}
+    gpu = gpu_name(find_device(device))
+    return [
+        Piece(f"{name}-search", "shared-encoder", settings, measured(seed), seed, gpu=gpu) for seed in seeds
+    ]
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A language, and gates that are fitted on it."""
+
+    name: str
+    sizes: LatentSizes
+    data: Path | None
+    device: str
+
+    @property
+    def language(self) -> Language:
+        return LANGUAGES[self.name]()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As plain values."""
+        told = asdict(self.language)
+        return {
+            "language": {name: value for name, value in told.items() if isinstance(value, str | int | float)},
+            "sizes": asdict(self.sizes),
+            "left_out": LEFT_OUT if self.language.distance else None,
+        }
+
+
+@lru_cache(maxsize=1)
+def _texts(asked: _Asked) -> Sequence[str]:
+    """Those that a fit and a search are shown."""
+    return _shown(asked.language, asked.language.read(asked.data))
+
+
+@lru_cache(maxsize=1)  # validity and search of one seed ask the same gate
+def _gate(asked: _Asked, shared: bool, seed: int) -> Detector:
+    return fitted_gate(
+        asked.language, _texts(asked), asked.sizes, shared=shared, seed=seed, device=asked.device
+    )
 
 
 def _shown(language: Language, texts: Sequence[str]) -> Sequence[str]:
@@ -102,7 +156,8 @@ def acquire_pieces(seeds: Sequence[int], *, device: str, quick: bool) -> list[Pi
     def measured(seed: int) -> Callable[[Callable[[str], None]], Found]:
         return lambda say: Found(measure_acquisition(sizes, seed=seed, device=device, say=say))
 
-    return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed) for seed in seeds]
+    gpu = gpu_name(find_device(device))
+    return [Piece("acquire", "fashion-mnist", asdict(sizes), measured(seed), seed, gpu=gpu) for seed in seeds]
 
 
 def plane_pieces(*, device: str, quick: bool) -> list[Piece]:

@@ -11,7 +11,7 @@ from benchmarks.latent.pieces import POSTERIORS
 from benchmarks.latent.validity import SCORES
 from benchmarks.records import Record, Records
 
-__all__ = ["LATENT_NOTE", "latent_grids", "plane_grid", "search_grid", "validity_grid"]
+__all__ = ["LATENT_NOTE", "acquired_grid", "latent_grids", "plane_grid", "search_grid", "validity_grid"]
 
 LATENT_NOTE = (
     "AUROC of invalid against valid decodings, higher is better; mean and spread over seeds. Kinds of points "
@@ -33,7 +33,7 @@ def latent_grids(records: Records) -> list[Grid]:
             if found:
                 grids.append(search_grid(title, found, quick=records.quick))
     if found := records.read("acquire"):
-        grids.append(_acquired(found, records.quick))
+        grids.append(acquired_grid(found, quick=records.quick))
     if found := records.read("plane"):
         grids.append(plane_grid(found, quick=records.quick))
     if found := records.read("timing"):
@@ -56,7 +56,7 @@ def plane_grid(found: Sequence[Record], *, quick: bool) -> Grid:
     return Grid(quick_title("Search for ink", quick), ("arm", *columns), lines)
 
 
-def _acquired(found: Sequence[Record], quick: bool) -> Grid:
+def acquired_grid(found: Sequence[Record], *, quick: bool) -> Grid:
     """Held-out log p by way and size, the mean over seeds."""
     sizes = list(dict.fromkeys(row["images"] for record in found for row in record.rows))
     values: dict[tuple[str, int], list[float]] = {}

@@ -36,30 +36,14 @@ class LatentSizes:
     """None: as many texts as the language wants."""
     epochs: int | None = None
     draws: int = 8
-    points: int = 600
+    points: int = 2000
     """Of each kind."""
-    expected: int = 200
+    expected: int = 400
     """How many of them are asked about in the expensive form."""
-    inputs: int = 8
-    samples: int = 4
-    kl_weight: float = 0.05
-    forgetting: float = 0.3
-    batch_size: int = 128
-    chains: int = 4
-    """Of those that share an encoder; each runs two thirds of the epochs."""
-
-    def posterior(self, epochs: int, *, shared: bool) -> SamplingSettings:
-        """SGHMC, whose last epochs give the draws."""
-        chains = self.chains if shared else 1
-        epochs, each = (2 * epochs // 3 if shared else epochs), self.draws // chains
-        return SamplingSettings.variant_1(
-            SGHMC(),
-            epochs=epochs,
-            burn_in=epochs + 1 - each,
-            chains=chains,
-            batch_size=self.batch_size,
-            shared_inference=shared,
-        )
+    inputs: int = 16
+    samples: int = 8
+    chains: int | None = None
+    """None: as many as the language wants."""
 
 
 def fitted_gate(
@@ -71,19 +55,20 @@ def fitted_gate(
     own = [texts[place] for place in chosen]
     # A search is told of other texts too.
     vocabulary = Vocabulary.of(texts if language.distance else own, by=language.by)
+    chains = (sizes.chains or language.chains) if shared else 1
     model = Sequences(
         vocabulary.length,
         len(vocabulary.symbols) + 1,
         latent_size=language.latent_size,
         hidden=language.hidden,
-        kl_weight=sizes.kl_weight,
-        forgetting=sizes.forgetting,
+        kl_weight=language.kl_weight,
+        forgetting=language.forgetting,
     )
     gate = Detector(
         model=model,
         embed=vocabulary,
-        posterior=sizes.posterior(sizes.epochs or language.epochs, shared=shared),
-        chains=sizes.chains if shared else 1,
+        posterior=_posterior(language, sizes, chains),
+        chains=chains,
         draws=sizes.draws,
         statistic="mean-ll",
         samples=sizes.samples,
@@ -92,6 +77,20 @@ def fitted_gate(
         random_state=seed,
     )
     return gate.fit(own)
+
+
+def _posterior(language: Language, sizes: LatentSizes, chains: int) -> SamplingSettings:
+    """SGHMC, whose last epochs give the draws."""
+    epochs = sizes.epochs or language.epochs
+    epochs = 2 * epochs // 3 if chains > 1 else epochs
+    return SamplingSettings.variant_1(
+        SGHMC(),
+        epochs=epochs,
+        burn_in=epochs + 1 - sizes.draws // chains,
+        chains=chains,
+        batch_size=language.batch_size,
+        shared_inference=chains > 1,
+    )
 
 
 def measure_validity(

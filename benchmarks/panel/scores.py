@@ -33,8 +33,13 @@ class FusedScore:
 
     @property
     def led(self) -> tuple[str, ...]:
-        """Those that lead and are among what is fused."""
-        return tuple(name for name in self.leading if self.of == "all" or name not in PICTURED)
+        """Those that lead; without what training images tell, as a detector without them."""
+        return self.leading if self.of == "all" or not self.leading else Fused.LEADING_ALONE
+
+    @property
+    def weighed(self) -> tuple[str, ...]:
+        """Those whose weights are learnt."""
+        return Fused.WEIGHED if set(self.led) & set(Fused.LEADING) else ()
 
 
 FUSIONS: Mapping[str, FusedScore] = MappingProxyType(
@@ -84,7 +89,8 @@ def panel_scores(result: Archive, only: Sequence[str] | None = None) -> Scores:
         found[name] = _fused(Fusion("gaussian"), (name,), raw, sections["fitting"])
     for name, names in fusions.items():
         if set(names) <= set(raw):
-            fusion = Fusion(FUSIONS[name].depth, led := FUSIONS[name].led, weights_of(led, raw, sections))
+            own = FUSIONS[name]
+            fusion = Fusion(own.depth, own.led, weights_of(own.weighed, raw, sections))
             found[name] = _fused(fusion, names, raw, sections["fusing"])
     if "likelihood-regret" in wanted and len(result["regret"]):
         found["likelihood-regret"] = result["regret"]
@@ -112,13 +118,12 @@ def _of_the_matrix(matrix: NDArray[np.float64], fitting: slice, names: set[str])
     return found
 
 
-def weights_of(led: Sequence[str], values: Scores, sections: Mapping[str, slice]) -> dict[str, float]:
-    """How much more a leading statistic of pictures counts, as a detector learns it."""
+def weights_of(names: Sequence[str], values: Scores, sections: Mapping[str, slice]) -> dict[str, float]:
+    """How much more high values of statistics count, as a detector learns it."""
     made_up = [part for name, part in sections.items() if name.startswith(MADE_UP_TO_LEARN)]
     return {
         name: weight(values[name][sections["fusing"]], [values[name][part] for part in made_up])
-        for name in PICTURED
-        if name in led
+        for name in names
     }
 
 

@@ -121,7 +121,12 @@ def _scoring() -> dict[str, Any]:
     return {
         "scores": list(PANEL_SCORES),
         "fusions": {
-            name: {"of": each.of, "depth": each.depth, "leading": list(each.led)}
+            name: {
+                "of": each.of,
+                "depth": each.depth,
+                "leading": list(each.led),
+                "weighed": list(each.weighed),
+            }
             for name, each in FUSIONS.items()
         },
         "fused_of_draws": list(Fused.PARTS),

@@ -92,7 +92,7 @@ def latent_tasks(presets: Sequence[str], seeds: Sequence[int], *, quick: bool) -
     for seed in seeds:
         for name in presets:
             settings, preset = LATENT_QUICK if quick else LATENT_FULL, find_preset(name, quick=quick)
-            for chains in dict.fromkeys((1, preset.chains)):
+            for chains in dict.fromkeys((preset.chains, 1)):
                 own = _preset_for(preset, settings.draws, chains)
                 run = LatentRun(own, replace(settings, chains=chains), QUICK if quick else FULL, seed)
                 tasks.append(Task(GROUP, own.name, seed, run.settings, {"bvae1": run}, _report))

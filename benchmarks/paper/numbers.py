@@ -27,7 +27,7 @@ SHOWN = (
     *((method, "settled") for method in ("LL", "LLR", "TT", "WAIC")),
 )
 """Methods and presets in the table of the documents."""
-LATENT = ("BVAE1", "BVAE1-mean-D", "Annulus", "qz")
+LATENT = ("BVAE1", "BVAE1-mean-D", "Annulus", "qz", "information", "norm", "kNN")
 OVER_SEEDS: Mapping[str, Callable[[Sequence[float]], float]] = {"auroc": fmean, "spread": stdev}
 LATENT_OVER_SEEDS: Mapping[str, Callable[[Sequence[float]], float]] = {
     **OVER_SEEDS,
@@ -163,7 +163,11 @@ NUMBERS: Mapping[str, Number] = {
         f"latent.{which}{score}.{name}": partial(
             _of_score, tell=tell, group="latent", name=preset, score=score
         )
-        for which, preset in (("", PRESET), ("as-published.", "as-published"))
+        for which, preset in (
+            ("", PRESET),
+            ("as-published.", "as-published"),
+            ("shared-encoder.", f"{PRESET}-shared-encoder"),
+        )
         for score in LATENT
         for name, tell in LATENT_OVER_SEEDS.items()
     },

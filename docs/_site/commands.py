@@ -31,13 +31,13 @@ def value_of(parameter: Any) -> str:
     return {"str": "TEXT", "int": "N", "float": "NUMBER"}.get(getattr(kind, "__name__", ""), "PATH")
 
 
-def how_given(parameter: Any) -> str:
-    """An argument or option as it is typed."""
+def how_given(parameter: Any) -> list[str]:
+    """An argument or option in all ways that it may be typed, its value in the first."""
     if parameter.param_type_name == "argument":
         name = (parameter.metavar or parameter.name).upper()
-        return name + ("..." if parameter.nargs != 1 else "")
-    names = ", ".join([*parameter.opts, *parameter.secondary_opts])
-    return names if parameter.is_flag else f"{names} {value_of(parameter)}"
+        return [name + ("..." if parameter.nargs != 1 else "")]
+    first, *others = [*parameter.opts, *parameter.secondary_opts]
+    return [first if parameter.is_flag else f"{first} {value_of(parameter)}", *others]
 
 
 def default_of(parameter: Any) -> str:
@@ -54,12 +54,12 @@ def default_of(parameter: Any) -> str:
 def described(name: str, command: Any) -> str:
     """One command: what it does, how it is called, its arguments and options."""
     shown = [each for each in command.params if not each.hidden and "--help" not in each.opts]
-    arguments = [how_given(each) for each in shown if each.param_type_name == "argument"]
+    arguments = [how_given(each)[0] for each in shown if each.param_type_name == "argument"]
     about = [plain(part) for part in (command.help or "").replace("\b", "").split("\n\n")]
     rows = []
     for each in shown:
-        typed = how_given(each).replace("|", "\\|")
-        rows.append(f"| `{typed}` | {plain(each.help)} | {default_of(each)} |")
+        typed = ", ".join(f"`{way}`" for way in how_given(each)).replace("|", "\\|")
+        rows.append(f"| {typed} | {plain(each.help)} | {default_of(each)} |")
     usage = " ".join(["dissensus", name, "[OPTIONS]", *arguments])
     table = [":::{table}", ":class: options", "", "| | | default |", "|---|---|---|", *rows, ":::"]
     parts = [f"## {name}", *about, f"```text\n{usage}\n```", "\n".join(table)]

@@ -165,6 +165,10 @@ def _check_file(name: str, file: Path) -> None:
         raise SettingsError(f"{name} is a folder: name a file to write to")
     if file.is_symlink():  # what is still a link after all were followed leads back to itself
         raise SettingsError(f"{name} cannot be written ({os.strerror(errno.ELOOP)}): name another file")
+    if not os.path.lexists(file.parent):
+        raise SettingsError(
+            f"{name} cannot be written: there is no folder {file.parent}; make it, or choose another place"
+        )
     try:
         with tempfile.TemporaryFile(dir=file.parent):
             pass

@@ -35,8 +35,15 @@ def test_an_old_detector_scores_as_it_did(made, version, kind, tmp_path):
     # Scores are differences of log-likelihoods: what those may move by, they may.
     movement = 1e-5 * np.abs(found["log_likelihoods"]).max()
     np.testing.assert_allclose(found["scores"], expected["scores"], rtol=1e-5, atol=movement)
-    off = np.abs(np.array(found["p_values"]) - expected["p_values"])
-    assert off.max() <= 1 / (len(gate.calibration_scores_) + 1) + 1e-12
+    # Another C library rounds otherwise: a score may pass calibration scores that are nearly equal to it.
+    outlying, room = -np.array(expected["scores"]), movement + 1e-5 * np.abs(expected["scores"])
+    calibration = np.sort(gate.calibration_scores_)
+    least, most = (
+        (1 + len(calibration) - np.searchsorted(calibration, at)) / (1 + len(calibration))
+        for at in (outlying + room, outlying - room)
+    )
+    assert (least - 1e-12 <= found["p_values"]).all()
+    assert (found["p_values"] <= most + 1e-12).all()
     flagged = np.array(found["scores"]) < -gate.threshold_  # scikit-learn's sign: higher is more normal
     np.testing.assert_array_equal(flagged, np.array(expected["p_values"]) <= gate.false_alarm_rate)
 

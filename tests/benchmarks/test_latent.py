@@ -1,11 +1,17 @@
 """The judge of expressions, and a whole measurement in small."""
 
+import gzip
+import zipfile
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from rich.console import Console
 
+from benchmarks.latent import acquire
 from benchmarks.latent.expressions import TARGET, distance, is_expression, read_expressions, values_of
-from benchmarks.latent.pieces import language_pieces, plane_pieces
+from benchmarks.latent.molecules import MEMBER, read_molecules
+from benchmarks.latent.pieces import acquire_pieces, language_pieces, plane_pieces
 from benchmarks.latent.plane_figures import draw_plane
 from benchmarks.latent.validity import SCORES
 from benchmarks.pieces import measure_missing
@@ -48,6 +54,15 @@ def some_expressions(count=400):
     ]
 
 
+def test_molecules_are_every_tenth_of_the_wheel_or_all_of_a_file(tmp_path):
+    packed = gzip.compress(b"SMILES,SPLIT\n" + b"".join(b"C%d,train\n" % number for number in range(25)))
+    with zipfile.ZipFile(tmp_path / "molsets.whl", "w") as wheel:
+        wheel.writestr(MEMBER, packed)
+    (tmp_path / "some.csv.gz").write_bytes(packed)
+    assert read_molecules(tmp_path / "molsets.whl") == ["C0", "C10", "C20"]
+    assert len(read_molecules(tmp_path / "some.csv.gz")) == 25
+
+
 @pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")
 def test_validity_is_measured_in_small(tmp_path):
     (tmp_path / "some.txt").write_text("\n".join(some_expressions()))
@@ -58,6 +73,21 @@ def test_validity_is_measured_in_small(tmp_path):
     assert [row["points"] for row in found.rows] == ["prior", "2 × prior", "5 × prior", "between codes"]
     assert set(SCORES) < set(found.rows[0])
     assert found.about["space"] == "4 draws that share one encoder"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_is_acquired_is_told_by_log_likelihoods(monkeypatch):
+    images = np.random.default_rng(0).integers(0, 256, (300, 28, 28), dtype=np.uint8)
+    monkeypatch.setattr(acquire, "load_dataset", lambda *_: SimpleNamespace(images=images))
+    (piece,) = acquire_pieces([0], device="cpu", quick=True)
+    rows = piece.measure(lambda _: None).rows
+    assert [(row["way"], row["images"]) for row in rows[::2]] == [
+        ("acquire", 40),
+        ("random", 40),
+        ("novel", 40),
+    ]
+    # Noise is no likelier under a model of pixels than a fair guess of 256 values each.
+    assert all(row["held-out log p"] < -100 for row in rows)
 
 
 @pytest.mark.filterwarnings("ignore::dissensus.errors.SamplerWarning")

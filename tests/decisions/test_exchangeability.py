@@ -64,6 +64,15 @@ def test_the_answer_says_which_way_and_what_to_do(shift):
     assert json.loads(json.dumps(found.to_dict()))["sentence"] == found.sentence
 
 
+def test_scores_that_rise_below_the_threshold_are_no_false_alarms_yet():
+    calibration = scores(500)
+    recent = np.sort(calibration)[100:460]
+    found = check_exchangeable(calibration, recent, 0.05)
+    assert found.shift == "higher"
+    assert found.above == 0
+    assert "may soon raise too many false alarms" in found.sentence
+
+
 def test_both_parts_count_twice():
     calibration, recent = scores(500), scores(200, seed=1)
     found = check_exchangeable(calibration, recent, 0.05, seed=3)

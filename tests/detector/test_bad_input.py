@@ -49,7 +49,10 @@ def test_a_corrupt_picture_among_good_ones(quick, tmp_path):
 def test_pictures_of_mixed_sizes(quick, tmp_path):
     for index in range(8):
         save_picture(tmp_path / f"{index}.png", (10, 12 + (index == 5)))
-    with pytest.raises(DataError, match=r"5\.png is 10×13 but .*0\.png is 10×12; pass size=") as error:
+    with pytest.raises(
+        DataError,
+        match=r"5\.png is 10×13 but .*0\.png is 10×12; bring all to one size, in Python with resize=",
+    ) as error:
         quick().fit(tmp_path)
     one_sentence(error)
 

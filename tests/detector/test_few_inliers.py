@@ -48,7 +48,7 @@ def test_a_sum_comes_back_from_a_folder(fitted, inputs, kind, tmp_path):
         "pictures": "mixture-ll, corrected-ll and isolation",
     }
     assert f"high values of {leading[kind]}" in card
-    assert ("the most unusual, high or low, of detail-1" in card) is (kind == "pictures")
+    assert ("high or low, the most unusual of detail-1" in card) is (kind == "pictures")
     assert ("predicted-length" in card) is (kind == "pictures")
 
 

@@ -16,7 +16,7 @@ from dissensus.evaluation import auroc
 from dissensus.inputs import SURROUNDINGS, image_statistic_names, image_statistics, split
 from dissensus.inspection import assess
 from dissensus.likelihood import input_statistics
-from dissensus.models import OBSERVED
+from dissensus.models import OBSERVED, VAE, DeepVAE, PixelCNN
 from dissensus.models.inputs import to_tensor
 from dissensus.report.gate_summary import MEANINGS, case_sentences
 from dissensus.scores import SCORES, Fused, Measured, score
@@ -62,7 +62,9 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
     parts = split(len(known), part_fractions(len(known)), seed=0)
     images = image_statistic_names(known.shape[1:]) if kind == "pictures" else ()
     names = (*Fused.PARTS, *images)
-    fused = Fused(names, depth=Fused.DEPTH, leading=[name for name in Fused.LEADING if name in names])
+    fused = Fused(
+        names, depth=Fused.DEPTH, leading=Fused.LEADING_ALONE
+    )  # nothing is kept to be isolated from
     fused.fit(everything_known(gate, known[parts["validation"]]))
     some = known[:20]
     np.testing.assert_allclose(-gate.score_samples(some), fused(everything_known(gate, some)), rtol=1e-6)
@@ -72,7 +74,8 @@ def test_the_score_is_a_fusion_fitted_on_the_validation_part(gate_of, inputs, ki
 
 def test_what_is_fused_is_known():
     assert {*Fused.PARTS, *Fused.SURROUNDED} <= {*SCORES, *OBSERVED, *SURROUNDINGS}
-    assert {*image_statistic_names((32, 32, 3)), *SCORES, *OBSERVED, *SURROUNDINGS} <= set(MEANINGS)
+    told = {name for model in (VAE, DeepVAE, PixelCNN) for name in (*model.observed, *model.further)}
+    assert {*image_statistic_names((32, 32, 3)), *SCORES, *told, *SURROUNDINGS} <= set(MEANINGS)
 
 
 def test_pictures_of_floats_are_coded_as_those_of_bytes(gate_of, pictures):
@@ -342,7 +345,7 @@ def test_the_commands_know_it(rows, tmp_path):
     fitted = json.loads(run("fit", data, "-o", gate, "--statistic", "fused", *few, "--json"))
     assert fitted["statistic"] == "fused"
     assert json.loads(run("inspect", gate, "--json"))["statistic"] == "fused"
-    assert "measures by fused how few inliers lie as far out" in " ".join(run("inspect", gate).split())
+    assert "scores with fused: how few normal inputs are as unusual" in " ".join(run("inspect", gate).split())
     explained = json.loads(run("explain", gate, data, "--json"))
     assert set(explained["surprises"]) == {"nearest", "isolation", "gaussians", "mean-ll"}
     assert "What carries the score" in run("explain", gate, data)

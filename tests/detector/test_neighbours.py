@@ -12,6 +12,8 @@ from dissensus import BayesianFlow, BayesianVAE, Detector
 from dissensus.detector.parts import part_fractions
 from dissensus.errors import SettingsError
 from dissensus.inputs import SURROUNDINGS, every_kind, split
+from dissensus.likelihood import one_look
+from dissensus.models.inputs import to_tensor
 from dissensus.scores import SUM, Available, Fused, weight
 from dissensus.seeding import stream_seed
 from tests.contracts.own_embedders import letters
@@ -55,8 +57,8 @@ def test_a_gate_of_rows_keeps_them_and_says_so(row_gate, rows, tmp_path):
         assert row_gate.statistics(rows[7:8])[name] == values[7]
 
 
-def test_how_much_isolation_counts_is_learnt_of_made_up_outliers(quick, pictures, tmp_path):
-    own = Fused(["detail-1", "isolation"], depth="gaussian", leading=["isolation"])
+def test_how_much_a_statistic_counts_is_learnt_of_made_up_outliers(quick, pictures, tmp_path):
+    own = Fused(["detail-1", "isolation", "mean-ll"], depth="gaussian", leading=["isolation"])
     gate = quick(statistic=own).fit(pictures)
     kept, places = gate.preprocessor_, split(len(pictures), part_fractions(len(pictures)), seed=gate.seed_)
     inside = pictures[places["validation"], ..., None]
@@ -64,7 +66,12 @@ def test_how_much_isolation_counts_is_learnt_of_made_up_outliers(quick, pictures
     assert len(made) == 9
     of = {name: kept.statistics(x, x, only=["isolation"])["isolation"] for name, x in made.items()}
     expected = weight(kept.statistics(inside, inside)["isolation"], [*of.values()])
-    assert gate.score_.fusion.extra == {"isolation": expected}
+    assert gate.score_.fusion.extra["isolation"] == expected
+    looks = [
+        -one_look(gate.model_, gate.draws_, to_tensor(x), device="cpu")[0].mean(axis=0)
+        for x in (inside, *made.values())
+    ]
+    assert gate.score_.fusion.extra["mean-ll"] == weight(looks[0], looks[1:])
     gate.save(tmp_path / "gate")
     again = BayesianVAE.load(tmp_path / "gate", device="cpu")
     assert again.score_.fusion.extra == gate.score_.fusion.extra

@@ -1,6 +1,7 @@
 """Columns that say where a row stands, not what it is: row numbers, indices, ids."""
 
 import warnings
+from datetime import datetime, timedelta
 
 import numpy as np
 import pytest
@@ -132,6 +133,27 @@ def test_what_may_be_ids_is_named_and_learnt_from(name, numbers):
     assert any(
         f"column {name!r} may be an id" in sentence and f"--id {name}" in sentence for sentence in said
     )
+
+
+def days(count, step):
+    """A date a row: the days of a clock that goes on by so many hours from row to row."""
+    start = datetime(2026, 3, 1)
+    return [(start + timedelta(hours=step * row)).isoformat(" ") for row in range(count)]
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["oldest first", "newest first"])
+def test_times_of_recording_are_named_with_what_they_lead_to(order):
+    columns, said = columns_learnt({"time": days(240, 1)[::order], **penguins(240)})
+    assert any(name.startswith("time") for name in columns)
+    [sentence] = [sentence for sentence in said if "'time'" in sentence]
+    assert "months that training did not have" in sentence
+    assert "--drop time" in sentence
+    assert "--id time" in sentence
+
+
+def test_dates_in_no_order_are_not_times_of_recording():
+    born = np.random.default_rng(0).permutation(days(240, 200)).tolist()
+    assert not any("born" in sentence for sentence in columns_learnt({"born": born, **penguins(240)})[1])
 
 
 @pytest.mark.parametrize(

@@ -69,7 +69,7 @@ def test_a_picture_is_drawn_beside_its_like(picture_gate):
     explanation = own.explain(stripes(1)[0])
     titles = [axes.get_title() for axes in explanation.plot().axes]
     assert titles == ["the input", "where draws disagree", *["nearest in training"] * 3]
-    assert "the pixel at row " in str(explanation)
+    assert "the pixels at row " in str(explanation)
 
 
 def test_rows_without_names_are_printed_too():

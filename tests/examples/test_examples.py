@@ -12,7 +12,7 @@ from dissensus.export import export_gate
 EXAMPLES = Path(__file__).parents[2] / "examples"
 SAID = {
     "images": ["clothes:", "digits:", "see report.html"],
-    "table": ["flagged:", "AUROC:", "nats of disagreement"],
+    "table": ["flagged:", "AUROC:", "of the nearest benign rows"],
     "streaming": ["rows 1150 to 1199:", "the alarm came at row"],
     "own_vae": ["on the circle", "mixture-ll"],
     "embeddings": ["flagged", "gate on vectors:", "with a VAE:", "5th nearest", "gate on pixels:"],

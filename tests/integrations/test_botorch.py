@@ -95,3 +95,16 @@ def test_codes_are_starts_where_no_point_of_the_prior_would_do(space, bounds, mo
     limit = space.limit(0.2)
     starts = feasible_starts(space, limit, bounds, restarts=4, acquisition=FirstLatent())
     assert (space.disagreement(starts) < limit).all()
+
+
+def test_a_search_among_texts_in_small(tmp_path):
+    from benchmarks.latent.pieces import search_pieces
+    from tests.benchmarks.test_latent import some_expressions
+
+    (tmp_path / "some.txt").write_text("\n".join(some_expressions()))
+    (piece,) = search_pieces("expressions", [0], data=tmp_path / "some.txt", device="cpu", quick=True)
+    plain, gate = piece.measure(lambda _: None).rows
+    assert (plain["arm"], gate["arm"]) == ("plain", "gate")
+    assert plain["limit"] is None
+    assert gate["limit"] > 0
+    assert plain["evaluated"] == 2

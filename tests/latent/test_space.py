@@ -180,6 +180,18 @@ class TestAnswers:
         assert not torch.equal(x, space.decode(z, draw=0))
         assert space.encode(x).shape == (3, 3)
 
+    def test_texts_are_written_by_all_draws_together(self):
+        space = space_of(Sequences(6, 5, latent_size=3, embedding=4, hidden=8))
+        z = 3 * torch.randn(40, 3, generator=seeded(8))
+        x = space.decode(z).long()
+        told = torch.stack([model.outputs(z, x) for model in space._models]).double()
+        own = told.gather(3, x[None, :, :, None].expand(len(told), -1, -1, 1))[..., 0]
+        before = torch.cat([torch.zeros_like(own[:, :, :1]), own.cumsum(2)[:, :, :-1]], dim=2)
+        mixture = (told + before[..., None]).logsumexp(0)  # each counts by what is written already
+        assert torch.equal(mixture.argmax(2), x)
+        alone = torch.stack([space.decode(z, draw=draw) for draw in range(4)])
+        assert not (alone == x).all(2).any(0).all()  # somewhere no draw alone would have said so
+
 
 class TestOneSpace:
     def test_chains_have_spaces_of_their_own(self):

@@ -80,9 +80,34 @@ def test_a_statistic_that_finds_every_kind_counts_once_more():
     assert not np.array_equal(found[weighed], found[plain])
 
 
-@pytest.mark.parametrize("extra", [{"length": 0.5}, {"kl": 2.0}, {"kl": -1.0}])
-def test_weights_are_of_leading_statistics_and_at_most_one(extra):
-    with pytest.raises(SettingsError, match="weights from 0 to 1 of leading statistics"):
+def test_a_likelihood_counts_as_much_as_it_finds_of_every_kind():
+    rng = np.random.default_rng(4)
+    known = Measured(rng.normal(size=(3, 400)), near_and_outside(400))
+    fused = Fused(["isolation", "length", "mean-ll"], depth="gaussian", leading=["isolation"])
+    assert fused.weighs == ("isolation", "mean-ll")
+    kinds = [Measured(np.full((3, 50), least), {"isolation": np.zeros(50)}) for least in (-9.0, -5.0)]
+    fused.weigh(known, kinds)
+    assert fused.fusion.extra["mean-ll"] == 1.0
+    assert "high values of isolation and mean-ll counting more" in fused.description
+    fused.fit(known)
+    calm, unlikely = (
+        Measured(np.full((3, 1), x), {"isolation": [0.0], "length": [1.0]}) for x in (0.0, -4.0)
+    )
+    assert fused(unlikely) > fused(calm) + 3
+
+
+def test_weights_that_are_given_are_not_learnt():
+    given = Fused(["isolation", "length"], depth="gaussian", leading=["isolation"], extra={"isolation": 0.2})
+    assert given.weighs == ()
+    assert Fused.from_config(given.config()).fusion.extra == {"isolation": 0.2}
+    learnt = Fused(["isolation", "length"], leading=["isolation"])
+    assert Fused.from_config(learnt.config()).weighs == learnt.weighs == ("isolation",)
+    assert Fused(["isolation", "length"]).weighs == Fused(["length", "kl"], leading=["kl"]).weighs == ()
+
+
+@pytest.mark.parametrize("extra", [{"kl": 2.0}, {"kl": -1.0}, {"nothing": 0.5}])
+def test_weights_are_of_its_statistics_and_at_most_one(extra):
+    with pytest.raises(SettingsError, match=r"extra=.* must be weights"):
         Fused(NAMES, leading=["kl"], extra=extra)
 
 

@@ -97,7 +97,7 @@ def test_a_combination_is_seen_that_no_statistic_shows(depth):
     odd["b"] = np.random.default_rng(3).permutation(odd["b"])
     fusion = fitted(depth, ())
     assert auroc(fresh["b"], odd["b"]) == pytest.approx(0.5, abs=0.05)
-    assert auroc(fusion(fresh), fusion(odd)) > 0.9
+    assert auroc(fusion(fresh), fusion(odd)) > 0.88
 
 
 def test_a_mixture_sees_the_gap_between_two_kinds():

@@ -33,7 +33,8 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="dissensus",
     cls=Commands,
-    help="Finds inputs unlike the training data, by the disagreement of posterior draws of a VAE.",
+    help="Finds inputs unlike the training data: pictures, table rows, embeddings. No labels are needed. "
+    "Begin with: dissensus fit DATA -o gate/, then dissensus score gate/ NEW-DATA.",
     epilog="Exit codes: 0 fine, 1 outliers found (with --fail-on-outliers), 2 the call was wrong, "
     "3 the work failed, 130 interrupted.",
     no_args_is_help=True,

@@ -51,7 +51,7 @@ def calibrate(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Take DATA, inputs known to be normal that the gate was not fitted on, as what is normal from now on.
+    """Set the threshold anew by DATA: inputs known to be normal that the gate was not fitted on.
 
     P-values and the threshold change, the learnt draws do not. The gate on disk is replaced as a whole when
     everything is done; until then it stays as it is.

@@ -61,7 +61,7 @@ def confirm(
     json: Json = False,
     quiet: Quiet = False,
 ) -> None:
-    """Tell the GATE what you say of DATA, inputs that you have looked at.
+    """Tell the GATE whether DATA, inputs that you have looked at, are normal or outliers.
 
     They are remembered: when one comes again, the notes of `dissensus score` say so. Its score stays what it
     is. Normal ones join the calibration inputs if --audited says how inputs were chosen to be looked at, and

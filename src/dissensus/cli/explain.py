@@ -105,5 +105,12 @@ def _print(name: str | int, found: Explanation) -> None:
 
 
 def _standing(name: str, value: float | None, percentile: float | None) -> str:
+    from dissensus.unusual import MEANINGS
+
+    meaning = MEANINGS.get(name, "")
     shown = "infinite" if value is None else f"{value:.4g}"
-    return f"{name} {shown}" + ("" if percentile is None else f", above {percentile:.0f} % of them")
+    return (
+        f"{name} {shown}"
+        + ("" if percentile is None else f", above {percentile:.0f}% of them")
+        + (f": {meaning}" if meaning else "")
+    )

@@ -27,7 +27,8 @@ def export(
     output: Annotated[
         str,
         typer.Argument(
-            help="The .onnx file to write; a file there is replaced. Or a pipe, a device, or - for stdout."
+            metavar="OUTPUT",
+            help="The .onnx file to write; a file there is replaced. Or a pipe, a device, or - for stdout.",
         ),
     ],
     effort: Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["gate_facts", "inspect"]
 
+PARTS = {"train": "training"}
 KINDS = {
     "images": "images",
     "vectors": "rows",
@@ -111,20 +112,20 @@ def _print(facts: Mapping[str, Any]) -> None:
     shape = "×".join(map(str, facts["input_shape"]))
     kind = KINDS[facts["kind"]] + (f" of {shape}" if shape else "")
     embedders = [step["by"] for step in facts["preprocessing"] if step["step"] == "embed"]
-    fitted = ", ".join(f"{count} for {part}" for part, count in rows.items())
+    fitted = ", ".join(f"{count} for {PARTS.get(part, part)}" for part, count in rows.items())
     variant = "" if facts["variant"] is None else f", variant {facts['variant']}"
     samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
     others = " and ".join(name for name in facts["efforts"] if name != facts["effort"])
     sentences = [
-        f"takes {kind}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
+        f"takes {kind}" if not (columns := facts["columns"]) else _columns(columns, shape),
         *(f"embeds them by {name}" for name in embedders),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
         *what_was_left_out(facts),
         *what_was_confirmed(facts),
         f"flags {what_is_flagged(facts)}, at a false-alarm rate of {facts['false_alarm_rate']:g}; with "
-        f"{facts['calibration_inputs']} calibration inputs the realised rate lies between "
+        f"{facts['calibration_inputs']} calibration inputs the true rate lies between "
         f"{interval['low']:.3g} and {interval['high']:.3g} in {interval['level']:.0%} of cases",
-        f"measures by {facts['statistic']} {facts['statistic_in_words']}",
+        f"scores with {facts['statistic']}: {facts['statistic_in_words']}",
         f"has {facts['draws']} draws of {facts['chains']} chains ({facts['posterior']}{variant}) of the "
         f"model {model_in_words(facts['model'])}{samples}; seed {facts['seed']}",
     ]
@@ -137,3 +138,12 @@ def _print(facts: Mapping[str, Any]) -> None:
     if "recent" in facts:
         out.print("\n[bold]Recent inputs[/bold]")
         print_bullets(out, [facts["recent"]["sentence"]])
+
+
+def _columns(names: Sequence[str], numbers: str) -> str:
+    """What rows hold, and how many numbers become of it, if these are not the same."""
+    if not numbers:  # an embedder of its owner's own reads them
+        return f"takes rows: {', '.join(names)}"
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    become = "" if numbers == str(len(names)) else f", which become {numbers} numbers"
+    return f"takes rows of {count}{become}: {', '.join(names)}"

@@ -28,7 +28,10 @@ __all__ = ["join"]
 
 def join(
     parts: Annotated[
-        list[Path], typer.Argument(help="The folders that dissensus fit --chain-offset wrote, in any order.")
+        list[Path],
+        typer.Argument(
+            metavar="PARTS", help="The folders that dissensus fit --chain-offset wrote, in any order."
+        ),
     ],
     output: Annotated[
         Path,

@@ -19,7 +19,8 @@ __all__ = ["merge"]
 
 def merge(
     parts: Annotated[
-        list[Path], typer.Argument(help="The files that dissensus score --shard wrote, in any order.")
+        list[Path],
+        typer.Argument(metavar="PARTS", help="The files that dissensus score --shard wrote, in any order."),
     ],
     output: Annotated[
         str,

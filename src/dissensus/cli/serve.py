@@ -15,7 +15,10 @@ __all__ = ["serve"]
 
 def serve(
     gate: Annotated[
-        Path | None, typer.Argument(help="A folder that `dissensus fit` saved, or a folder of such folders.")
+        Path | None,
+        typer.Argument(
+            metavar="GATE", help="A folder that `dissensus fit` saved, or a folder of such folders."
+        ),
     ] = None,
     host: Annotated[
         str, typer.Option(help="Where to listen; beyond this machine it takes --keys.")
@@ -30,14 +33,14 @@ def serve(
     ] = None,
     operator: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A key that may load and unload gates; repeat."),
+        typer.Option(metavar="NAME", help="A key that may load and unload gates; may be given again."),
     ] = None,
     reviewer: Annotated[
         list[str] | None,
         typer.Option(
             metavar="NAME",
             help="A key that may confirm inputs as normal or as outliers, which is saved in the gate; "
-            "'*': whoever may ask; repeat.",
+            "'*': whoever may ask; may be given again.",
         ),
     ] = None,
     quota: Annotated[
@@ -49,7 +52,7 @@ def serve(
     ] = False,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name browsers may know this service by; repeat."),
+        typer.Option(metavar="NAME", help="A name browsers may know this service by; may be given again."),
     ] = None,
     default: Annotated[
         str | None, typer.Option(metavar="GATE", help="Which gate answers where none is named.")
@@ -57,7 +60,8 @@ def serve(
     pin: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="GATE=VERSION", help="Which of its versions answers where none is named; repeat."
+            metavar="GATE=VERSION",
+            help="Which of its versions answers where none is named; may be given again.",
         ),
     ] = None,
     tls_cert: Annotated[Path | None, typer.Option(metavar="FILE", help="Certificate chain in PEM.")] = None,
@@ -66,17 +70,19 @@ def serve(
         int | None, typer.Option(min=1, help="Batches scored at once. Default: one a core.")
     ] = None,
     max_batch: Annotated[int, typer.Option(min=1, help="Inputs scored in one call.")] = 32,
-    max_delay_ms: Annotated[float, typer.Option(min=0, help="How long an input waits for company.")] = 5.0,
+    max_delay_ms: Annotated[
+        float, typer.Option(min=0, help="How long an input waits for others to be scored with it.")
+    ] = 5.0,
     queue: Annotated[
         int, typer.Option(min=1, help="Inputs of a gate that may wait; then it answers 429.")
     ] = 512,
     connections: Annotated[
-        int, typer.Option(min=1, help="At once; then the one that idles longest is closed.")
+        int, typer.Option(min=1, help="Open at once; beyond that, the one idle longest is closed.")
     ] = 1000,
     max_body_mb: Annotated[float, typer.Option(help="MiB of one request.")] = 32.0,
     max_inputs: Annotated[int, typer.Option(min=1, help="Files or rows in one request.")] = 256,
     decoders: Annotated[
-        int, typer.Option(min=1, help="Processes that decode pictures, but for the small ones.")
+        int, typer.Option(min=1, help="Processes that decode pictures; small pictures need none.")
     ] = 2,
     decode_timeout: Annotated[
         float, typer.Option(help="Seconds for one picture; then its decoder is ended and replaced.")
@@ -85,33 +91,37 @@ def serve(
     poll: Annotated[float, typer.Option(help="Seconds between looks for replaced gates and keys.")] = 2.0,
     drain: Annotated[
         float,
-        typer.Option(min=0, help="Seconds of taking requests while saying 'not ready', before it ends."),
+        typer.Option(min=0, help="When told to end: seconds to go on answering while saying 'not ready'."),
     ] = 0.0,
     webhook: Annotated[str | None, typer.Option(metavar="URL", help="Where drift alarms are posted.")] = None,
     drift_confidence: Annotated[
         float,
         typer.Option(
-            help="How surely a false drift alarm has at most 1% probability given a gate's own calibration "
-            "set. 0: on average over such sets. 0.95: surely, but drift is seen about 1.7 times as late."
+            help="How sure to be that a false drift alarm has at most 1% probability with the gate's own "
+            "calibration inputs. 0: so on average over such sets of inputs. 0.95: nearly sure, but drift is "
+            "seen about 1.7 times as late."
         ),
     ] = 0.0,
     score: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PACKAGE:CLASS", help="A score of your own that gates were fitted with; repeat."
+            metavar="PACKAGE:CLASS",
+            help="A score of your own that gates were fitted with; may be given again.",
         ),
     ] = None,
     model: Annotated[
-        list[str] | None, typer.Option(metavar="PACKAGE:CLASS", help="The same for a model; repeat.")
+        list[str] | None,
+        typer.Option(metavar="PACKAGE:CLASS", help="The same for a model; may be given again."),
     ] = None,
     observation: Annotated[
         list[str] | None,
-        typer.Option(metavar="PACKAGE:CLASS", help="The same for an observation model; repeat."),
+        typer.Option(metavar="PACKAGE:CLASS", help="The same for an observation model; may be given again."),
     ] = None,
     embed: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="PACKAGE:NAME|FILE.onnx", help="What gates embed their inputs by, as in fit; repeat."
+            metavar="PACKAGE:NAME|FILE.onnx",
+            help="What gates embed their inputs by, as in fit; may be given again.",
         ),
     ] = None,
     traces: Annotated[

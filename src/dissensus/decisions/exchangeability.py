@@ -61,9 +61,11 @@ class Exchangeability:
         counts = f"{above}, where about {usual} would"
         match self.shift:
             case "higher":
+                many = self.above > self.expected_above
+                alarms = "raises too many false alarms" if many else "may soon raise too many false alarms"
                 return (
                     f"These inputs score higher than the calibration inputs did ({pairs}; {p}): {counts}. If "
-                    f"they are normal, the gate raises too many false alarms; {REMEDY}."
+                    f"they are normal, the gate {alarms}; {REMEDY}."
                 )
             case "lower":
                 return (

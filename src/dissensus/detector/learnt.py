@@ -87,7 +87,7 @@ class Learnt(Drawn):
     """The other efforts by name; there are none where one is as good as another."""
 
     def at(self, effort: str) -> Learnt:
-        """The same as it is asked with an effort; itself, if there is but one way to ask."""
+        """Return the same, to be asked with another effort; itself, if there is only one way to ask."""
         check_effort(effort)
         level = self.levels.get(effort)
         return self if level is None else replace(self, **vars(level), levels={})

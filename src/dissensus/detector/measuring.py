@@ -59,7 +59,7 @@ def available_statistics(
 
     ``several`` says whether chains have several weights of the model's inference parts.
     """
-    names = statistic_names(model, several=several)
+    names = (*statistic_names(model, several=several), *model.further)
     return Available(names, _of_inputs(preprocessor, effort), wide=preprocessor.wide)
 
 
@@ -124,7 +124,7 @@ def measure(
         matrix, others = one_look(
             drawn.model, drawn.draws, data, only=wanted, device=device, one_a_call=drawn.one_a_call
         )
-    elif of_draws := [name for name in wanted if name in drawn.model.observed]:
+    elif of_draws := [name for name in wanted if name in _told(drawn.model)]:
         others |= input_statistics(
             drawn.model, drawn.draws, data, only=of_draws, device=device, one_a_call=drawn.one_a_call
         )
@@ -143,11 +143,16 @@ def _looks(drawn: Drawn, wanted: set[str]) -> bool:
 
     Of a model whose log p is exact they always do, if both are wanted: what it observes is log p itself.
     """
-    of_draws = set(drawn.model.observed) & wanted
+    of_draws = set(_told(drawn.model)) & wanted
     exact = drawn.model.observes_likelihood and not drawn.model.noise_size
     if exact:
         return bool(of_draws) and MATRIX in wanted
     return drawn.effort.looks and (bool(of_draws) or MATRIX in wanted)
+
+
+def _told(model: GenerativeModel) -> tuple[str, ...]:
+    """Everything that a model can tell beside log p."""
+    return (*model.observed, *model.further)
 
 
 def measure_everything(
@@ -164,8 +169,9 @@ def measure_everything(
     That is the matrix, and where the score requires other statistics, all of these.
     """
     wanted: tuple[str, ...] = (MATRIX,)
-    if set(learnt.score.requires) - {MATRIX}:
-        wanted = (MATRIX, *learnt.model.observed, *_of_inputs(learnt.preprocessor, learnt.effort))
+    if (required := set(learnt.score.requires)) - {MATRIX}:
+        told = [name for name in _told(learnt.model) if name in learnt.model.observed or name in required]
+        wanted = (MATRIX, *told, *_of_inputs(learnt.preprocessor, learnt.effort))
     return measure(learnt, inputs, wanted, device=device, on_progress=on_progress, stage=stage, data=data)
 
 

@@ -28,7 +28,8 @@ def in_words(e: Explanation) -> str:
         width = max(len(f"{cell.column} = {cell.value}") for cell in e.cells[:NAMED])
         lines += [f"  {f'{cell.column} = {cell.value}':<{width}}  {cell.nearest}" for cell in e.cells[:NAMED]]
     elif e.disagreement.any():
-        lines.append(f"What matters most: {', '.join(_place(e, int(place)) for place in e.ranking[:NAMED])}.")
+        places = "; ".join(_place(e, int(place)) for place in e.ranking[:NAMED])
+        lines.append(f"What matters most: {'the pixels at ' if e.pictured else ''}{places}.")
     lines.append(f"(score {score:.4g}, p-value {p_value:.3g})")
     return "\n".join(lines)
 
@@ -36,6 +37,6 @@ def in_words(e: Explanation) -> str:
 def _place(e: Explanation, place: int) -> str:
     if e.pictured:
         row, column = divmod(place, e.disagreement.shape[1])
-        return f"the pixel at row {row}, column {column}"
+        return f"row {row}, column {column}"
     name = f"column {place}" if e.columns is None else e.columns[place]
     return f"{name} = {float(e.input[place]):.6g}"

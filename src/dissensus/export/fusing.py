@@ -112,10 +112,12 @@ class Fusing(nn.Module):
         self.statistics = _Marginals([_group(state, f"statistic/{name}") for name in self.names])
         self.sums = _Marginals([_group(state, "sums")])
         self.register_buffer("led", torch.tensor([name in fusion.leading for name in self.names]))
-        extra = [fusion.extra.get(name, 0.0) for name in self.names if name in fusion.leading]
+        self.weighed = [name in fusion.extra for name in self.names]
+        extra = [fusion.extra[name] for name in self.names if name in fusion.extra]
         self.register_buffer("extra", torch.tensor(extra, dtype=torch.float64))
         if not self.by_sum:
             self.distances = _Marginals([_group(state, "distances")])
+            self.single = _Marginals([_group(state, "single")])
             for name in ("log_weights", "means", "whiteners"):
                 self.register_buffer(name, torch.from_numpy(state[f"depth/{name}"]))
 
@@ -127,12 +129,15 @@ class Fusing(nn.Module):
         if self.by_sum:
             total = leading.sum(dim=1)
             if not bool(led.all()):
-                two_sided = torch.clamp(-log_tail(z[:, ~led].abs()) - math.log(2), min=0.0)
-                total = total + two_sided.max(dim=1).values
+                total = total + _most_unusual(z[:, ~led])
         else:
             total = -log_tail(self.distances(self._depth(z)[:, None])[:, 0])
+            if len(self.names) > 1:
+                total = total - 0.5 * log_tail(self.single(_most_unusual(z)[:, None])[:, 0])
             if bool(led.any()):
-                total = total + 0.5 * leading.mean(dim=1) + leading @ self.get_buffer("extra")
+                total = total + 0.5 * leading.mean(dim=1)
+            if any(self.weighed):
+                total = total - log_tail(z[:, self.weighed]) @ self.get_buffer("extra")
         return -log_tail(self.sums(total[:, None])[:, 0])
 
     def _depth(self, z: Tensor) -> Tensor:
@@ -142,6 +147,11 @@ class Fusing(nn.Module):
         logs = self.get_buffer("log_weights")[:, None] - 0.5 * away.square().sum(dim=2)
         best = logs.max(dim=0, keepdim=True).values
         return -(best[0] + torch.log(torch.exp(logs - best).sum(dim=0)))
+
+
+def _most_unusual(z: Tensor) -> Tensor:
+    """How unusual the most unusual of statistics is (N,), in nats."""
+    return torch.clamp(-log_tail(z.abs()) - math.log(2), min=0.0).max(dim=1).values
 
 
 class Deciding(nn.Module):

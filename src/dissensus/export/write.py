@@ -81,6 +81,11 @@ def check_exportable(gate: Detector) -> None:
     """Refuse a gate that no graph can be made of, in one sentence that says why."""
     learnt = gate.asked_
     kind = learnt.preprocessor.kind
+    if named := [name for name in learnt.score.requires if name in learnt.model.further]:
+        raise SettingsError(
+            f"a gate whose score names {named[0]!r} cannot be exported, for ONNX has no gradients: "
+            "fuse other statistics, or serve it by `dissensus serve`"
+        )
     if not isinstance(learnt.score, Fused):
         raise SettingsError(
             f"a gate with the score {learnt.score.name!r} cannot be exported, only one with 'fused': serve "

@@ -1,4 +1,4 @@
-"""Where inputs come from: readers, datasets, image folders, tables, streams, splits, outliers, a sample.
+"""Read inputs and prepare them: files, folders, tables, streams, named datasets, splits, made-up outliers.
 
 Everything here is NumPy, but for embedders that are torch modules: images are uint8 arrays (N, H, W) if grey
 and (N, H, W, 3) if RGB.

@@ -157,11 +157,11 @@ class EmbeddedPreprocessor(Preprocessor):
         return random.normal(size=(count, *self.seen)).astype(np.float32)
 
     def blank(self, count: int) -> NDArray[Any]:
-        """Do as the reader of what is given does."""
+        """Answer as the preprocessor of the inputs themselves does, before they are embedded."""
         return self.given.blank(count)
 
     def is_single(self, shape: tuple[int, ...]) -> bool:
-        """Do as the reader of what is given does."""
+        """Answer as the preprocessor of the inputs themselves does, before they are embedded."""
         return self.given.is_single(shape)
 
     def config(self) -> dict[str, Any]:

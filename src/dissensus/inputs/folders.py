@@ -110,8 +110,9 @@ class ImageFolder:
             if picture.shape != shape:
                 height, width = picture.shape[:2]
                 raise DataError(
-                    f"{path} is {height}×{width} but {first} is {shape[0]}×{shape[1]}; pass size=(height, "
-                    "width), on the command line --resize, to bring all to one size."
+                    f"{path} is {height}×{width} but {first} is {shape[0]}×{shape[1]}; bring all to one "
+                    "size, in Python with resize=(height, width) for a detector or size= for an ImageFolder, "
+                    "on the command line with --resize HxW."
                 )
             yield path, picture
 

@@ -1,4 +1,4 @@
-r"""Columns that say which row it is, not what it is: row numbers, an index, ids.
+r"""Columns that say which row it is, not what it is: row numbers, an index, ids, times of recording.
 
 Whoever learns from a row number flags later rows for being later. Measured numbers repeat: of n whole numbers
 drawn from a range of R, none comes twice with a probability of at most about :math:`\exp(-n^2 / 2R)` (the
@@ -12,13 +12,15 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from shlex import quote
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dissensus.errors import InputWarning
-from dissensus.inputs.cells import all_numbers, numbers_of, present_rows
+from dissensus.inputs.cells import all_numbers, date_of, numbers_of, present_rows
 from dissensus.inputs.tables import UNNAMED, Table
 
 __all__ = ["Identifiers", "identifiers_in", "warn_of_identifiers"]
@@ -38,6 +40,8 @@ class Identifiers:
     """Columns that certainly number the rows: nothing is learnt from them."""
     suspected: tuple[tuple[str, str], ...]
     """Columns that may be ids, each with the reason."""
+    recorded: tuple[str, ...]
+    """Columns of dates that rise or fall from row to row, as times of recording do."""
     index: str | None
     """The unnamed column that names the rows, if there is one."""
 
@@ -49,10 +53,12 @@ class Identifiers:
 
 def identifiers_in(table: Table) -> Identifiers:
     """Find the columns of a training table that say which row it is."""
-    numbering, suspected = [], []
+    numbering, suspected, recorded = [], [], []
     for name, values in table.columns.items():
         numbers = _whole_and_different(values)
         if numbers is None:
+            if _dates_in_order(values):
+                recorded.append(name)
             continue
         rising = bool((np.diff(numbers) > 0).all())
         if _counted_out(numbers):
@@ -62,7 +68,7 @@ def identifiers_in(table: Table) -> Identifiers:
         elif len(numbers) >= LEAST_ROWS and CALLED_SO.search(name):
             suspected.append((name, "in a column that is called so"))
     index = UNNAMED if table.id_column == UNNAMED else None
-    return Identifiers(tuple(numbering), tuple(suspected), index)
+    return Identifiers(tuple(numbering), tuple(suspected), tuple(recorded), index)
 
 
 def warn_of_identifiers(found: Identifiers, rows: int, *, stacklevel: int) -> None:
@@ -75,13 +81,19 @@ def warn_of_identifiers(found: Identifiers, rows: int, *, stacklevel: int) -> No
         )
     said += [
         f"column {name!r} numbers the rows ({rows} of them, no two alike): it is left out, for it says where "
-        f"a row stands and not what it is; to see it in results, let it name the rows (--id {name})"
+        f"a row stands and not what it is; to see it in results, let it name the rows (--id {quote(name)})"
         for name in found.numbering
     ]
     said += [
         f"column {name!r} may be an id: it holds whole numbers, no two alike, {why}; if it is one, leave it "
-        f"out (--drop {name}) or let it name the rows (--id {name})"
+        f"out (--drop {quote(name)}) or let it name the rows (--id {quote(name)})"
         for name, why in found.suspected
+    ]
+    said += [
+        f"column {name!r} holds dates in the order of the rows, as a time of recording does: rows of months "
+        "that training did not have will be flagged for that alone; unless this is wanted, leave it out "
+        f"(--drop {quote(name)}) or let it name the rows (--id {quote(name)})"
+        for name in found.recorded
     ]
     for sentence in said:
         warnings.warn(sentence, InputWarning, stacklevel=stacklevel)
@@ -99,6 +111,27 @@ def _whole_and_different(values: Sequence[Any] | NDArray[Any]) -> NDArray[np.flo
     if not np.isfinite(numbers).all() or (numbers != np.rint(numbers)).any():
         return None
     return numbers if len(np.unique(numbers)) == len(numbers) else None
+
+
+def _dates_in_order(values: Sequence[Any] | NDArray[Any]) -> bool:
+    """Whether a column holds dates that never fall, or never rise, from row to row."""
+    first = values[: LEAST_ROWS * 2]
+    if len(values) < LEAST_ROWS or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu"):
+        return False
+    return _in_order(first) and (len(first) == len(values) or _in_order(values))
+
+
+def _in_order(values: Sequence[Any] | NDArray[Any]) -> bool:
+    moments = []
+    for row in present_rows(values):
+        moment = date_of(values[row])
+        if moment is None:
+            return False
+        moments.append(moment.replace(tzinfo=None))  # as the clock showed it
+    steps = list(pairwise(moments))
+    return len(moments) >= 0.9 * len(values) and (
+        all(a <= b for a, b in steps) or all(a >= b for a, b in steps)
+    )
 
 
 def _counted_out(numbers: NDArray[np.float64]) -> bool:

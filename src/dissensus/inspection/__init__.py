@@ -1,4 +1,4 @@
-"""A gate and a set of inputs in, everything a report says out: plain arrays and numbers, no model."""
+"""Ask a gate about a set of inputs, and get what a report says of them, as plain arrays and numbers."""
 
 from dissensus.inspection.assessing import assess
 from dissensus.inspection.assessment import Assessment, Case, Flagged

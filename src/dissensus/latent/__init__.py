@@ -1,4 +1,4 @@
-"""Is a point z of a latent space unlike the data? For the draws of any latent model; higher = more so."""
+"""Is a point z of a latent space unlike the data? Measures of that; higher = more unusual."""
 
 from dissensus.latent.aggregated_posterior import aggregated_posterior
 from dissensus.latent.annulus import annulus

@@ -34,7 +34,7 @@ def expected_disagreement(
     block: int = 256,
     on_block: Callable[[int], None] | None = None,
 ) -> NDArray[np.float64]:
-    r"""The mean disagreement about the inputs that latent points decode to: (n, Z) → (n,), higher = more OoD.
+    r"""The mean disagreement about what latent points decode to: (n, Z) → (n,), higher = more unusual.
 
     .. math:: D[z] = \mathrm{E}_{p(x|z, \mathcal D)} \, D[x] \simeq \frac{1}{L} \sum_l D[x_l]
 

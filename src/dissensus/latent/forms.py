@@ -5,9 +5,9 @@ r"""How much the draws disagree about a latent point, in two forms, each a funct
 .. math:: D[z] = \sum_d I(x_d; m \mid z)
 
 with one decoding a draw where the places x_d are independent given z. Where they are written one after the
-other, each place is given those before it in the sequence that z decodes to under the last draw. Where a
-model has no formula for it, it is the spread over draws of the log-likelihoods of a few inputs drawn at z by
-fixed noise.
+other, each place is given those before it in the sequence that z decodes to under all draws together. Where
+a model has no formula for it, it is the spread over draws of the log-likelihoods of a few inputs drawn at z
+by fixed noise.
 
 *Expectation*: the paper's, the mean disagreement about the inputs that z decodes to,
 
@@ -65,7 +65,7 @@ class Information:
     def __call__(self, z: Tensor) -> Tensor:
         """(T, Z) → (T,)"""
         last = self.models[-1]
-        x = most_probable(last, z) if last.in_turn else None
+        x = most_probable(self.models, z) if last.in_turn else None
         outputs = [found for model in self.models if (found := model.outputs(z, x)) is not None]
         if len(outputs) == len(self.models):
             return last.information(torch.stack(outputs))
@@ -116,9 +116,9 @@ class Expectation:
 
 
 @torch.no_grad()
-def most_probable(model: LatentModel, z: Tensor) -> Tensor:
-    """What points (T, Z) decode to under one draw (T, *S)."""
-    return model.reconstruct(z.new_zeros(len(z), *model.input_shape), (z, torch.zeros_like(z)))
+def most_probable(models: Sequence[LatentModel], z: Tensor) -> Tensor:
+    """What points (T, Z) decode to under some draws (T, *S)."""
+    return models[-1].together(models, z)
 
 
 @torch.no_grad()

@@ -76,17 +76,19 @@ class LatentSpace:
         return encodings(self.model, self.draws, [data], self.device)[0]
 
     @torch.no_grad()
-    def decode(self, z: Any, *, draw: int = -1) -> Any:
-        """What points (n, Z) stand for, as one draw sees them, by default the last.
+    def decode(self, z: Any, *, draw: int | None = None) -> Any:
+        """What points (n, Z) stand for, as all draws see them together or as one does.
 
-        Pictures and rows are the mean, in the inputs' own units; texts are the most probable ones.
+        Texts are written by the mixture of draws, always with the most probable symbol. Pictures and rows are
+        the mean, in the inputs' own units, and by default that of the last draw.
         """
         points = list_of_size(z, self.size)
-        if not -len(self._models) <= draw < len(self._models):
+        if draw is not None and not -len(self._models) <= draw < len(self._models):
             raise SettingsError(
                 f"draw={draw}: this space has {len(self._models)} draws, counted from 0: choose one of them"
             )
-        found = most_probable(self._models[draw], points.to(self.device, torch.float32))
+        asked = self._models if draw is None else [self._models[draw]]
+        found = most_probable(asked, points.to(self.device, torch.float32))
         return found if self._shown is None else self._shown(found)
 
     def sample(self, n: int, *, max_disagreement: float | None = None, seed: int = 0) -> Tensor:

@@ -1,4 +1,4 @@
-"""log p(x|θ_m) for every draw and input, and what a model tells of inputs beside it."""
+"""Compute log p(x|θ_m) of every input under every draw, and the other statistics that a model gives."""
 
 from dissensus.likelihood.devices import log_likelihoods_on
 from dissensus.likelihood.matrix import (

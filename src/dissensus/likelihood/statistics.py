@@ -38,13 +38,13 @@ def input_statistics(
 ) -> dict[str, NDArray[np.float64]]:
     """Every statistic that the model offers (N,), by name, of inputs ``data`` (N, *S), uint8 or float.
 
-    ``only`` names those that are wanted, if not all are. A variance within chains is left out where no chain
-    has several weights of the inference parts: it would be zero. Inputs are worked on in tiles of one fixed
-    shape, so what an input gets depends on nothing but itself, and memory is bounded by a block of tiles.
-    ``on_tile`` is called with the number of (draw, input) pairs just finished; ``one_a_call`` is that of
-    :func:`log_likelihoods`.
+    ``only`` names those that are wanted, if not all are; of what a model tells further, only those named are
+    measured. A variance within chains is left out where no chain has several weights of the inference parts:
+    it would be zero. Inputs are worked on in tiles of one fixed shape, so what an input gets depends on
+    nothing but itself, and memory is bounded by a block of tiles. ``on_tile`` is called with the number of
+    (draw, input) pairs just finished; ``one_a_call`` is that of :func:`log_likelihoods`.
     """
-    if only is not None and not set(only) & set(model.observed):
+    if only is not None and not set(only) & {*model.observed, *model.further}:
         return {}
     return _found(model, draws, data, only, torch.device(device), on_tile, one_a_call, matrix=None)
 
@@ -84,6 +84,7 @@ def _found(
     """The statistics (N,) by name; fills in the rough log-likelihoods (M, N) where a matrix is given."""
     names = statistic_names(model, several=several_in_a_chain(model, draws))
     wanted = {name: model.observed[name] for name in names if only is None or name in only}
+    wanted |= {name: how for name, how in model.further.items() if only is not None and name in only}
     found = {name: np.empty(len(data)) for name in wanted}
     size = 1 if one_a_call else model.observed_tile(device)
     shares = tile_ranges(len(data), size, usable_threads() if device.type == "cpu" else 1)
@@ -123,6 +124,8 @@ def _go_through(
             weights.load(draw)
             for tile, own in zip(tiles, inferred, strict=True):
                 fields = model.observe(tile.x, own)
+                if not model.further.keys().isdisjoint(tile.wanted):
+                    fields = fields | model.observe_further(tile.x, own)
                 tile.see(fields, int(draws.chain[draw]))
                 if likelihoods:
                     tile.rows[draw] = fields[LOG_LIKELIHOOD]

@@ -1,4 +1,6 @@
-"""Densities p(x|θ): the contract that all keep, VAEs, flows, pixels in turn, sequences, what a number is."""
+"""Densities p(x|θ), which say how likely an input is: VAEs, flows, PixelCNN, sequences, or one of your own.
+
+An observation model says what a single number of an input is: a grey level, say, or a measurement."""
 
 from dissensus.models.autoregressive import PixelCNN
 from dissensus.models.contract import (

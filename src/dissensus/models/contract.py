@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal, Protocol
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import torch
 from torch import Tensor, nn
@@ -104,6 +104,8 @@ class GenerativeModel(nn.Module, ABC):
     """How its weights are drawn where nobody says otherwise."""
     observed: Mapping[str, Observed] = MappingProxyType({})
     """The statistics that it offers beside the log-likelihood, by name."""
+    further: Mapping[str, Observed] = MappingProxyType({})
+    """Those that are measured only for a score that names them."""
     observes_likelihood: ClassVar[bool] = False
     """Whether :meth:`observe` also gives a rough log-likelihood (N,) by the name :data:`LOG_LIKELIHOOD`."""
 
@@ -176,6 +178,10 @@ class GenerativeModel(nn.Module, ABC):
 
     def observe(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
         """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""
+        return {}
+
+    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
+        """What :attr:`further` is made of, as in :meth:`observe`."""
         return {}
 
     def features(self, x: Tensor) -> Tensor:
@@ -252,6 +258,10 @@ class LatentModel(GenerativeModel):
     @abstractmethod
     def reconstruct(self, x: Tensor, inferred: Inferred) -> Tensor:
         """The input (N, *S) as this draw sees it, in the units of scaled inputs."""
+
+    def together(self, models: Sequence[Self], z: Tensor) -> Tensor:  # noqa: ARG002
+        """What points (N, Z) decode to under several draws, this the last of them: here under it alone."""
+        return self.reconstruct(z.new_zeros(len(z), *self.input_shape), (z, torch.zeros_like(z)))
 
     def features(self, x: Tensor) -> Tensor:
         """The means (N, Z) of q(z|x)."""

@@ -1,4 +1,4 @@
-"""What was said about each input, as rows in files: written in parts, kept while the work is interrupted."""
+"""Rows of results in files, CSV, JSON lines or Parquet; interrupted work is kept, and gone on with."""
 
 from dissensus.outputs.journal import Journal
 from dissensus.outputs.labels import DriftStart, PartLabel

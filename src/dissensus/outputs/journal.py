@@ -18,7 +18,7 @@ PART = 4096  # rows handed out at once
 
 
 class Journal:
-    """A file of finished rows; what an earlier process wrote for the same work is gone on with.
+    """A file of finished rows; a new process goes on where an earlier one stopped with the same work.
 
     ``work`` is a JSON object that says what is worked on: a journal of other work is begun anew. A last line
     that a dying process left unfinished is cut off.
@@ -47,7 +47,7 @@ class Journal:
         self._close()
 
     def append(self, rows: Sequence[Row]) -> None:
-        """Some more rows; they survive the process's death from here on."""
+        """Append some more rows; from here on they survive the death of this process."""
         lines = [
             json.dumps([row.input, row.score, row.p_value, row.flagged, row.error, row.notes]).encode()
             + b"\n"
@@ -70,7 +70,7 @@ class Journal:
                 yield part
 
     def remove(self) -> None:
-        """It is no longer needed."""
+        """Delete the file, which is no longer needed."""
         self.path.unlink(missing_ok=True)
         self._close()
 

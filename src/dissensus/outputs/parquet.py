@@ -43,7 +43,7 @@ class ParquetRows:
         self._waiting: list[Any] = []
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Some more rows."""
+        """Write some more rows."""
         self._rows += rows
         if len(self._rows) >= MADE:
             self._make_table()
@@ -71,7 +71,7 @@ class ParquetRows:
             self._waiting = [found.slice(whole)]
 
     def close(self) -> None:
-        """No more rows come."""
+        """Finish the output: no more rows come."""
         if self._rows:
             self._make_table()
         rest = self._arrow.concat_tables(self._waiting) if self._waiting else ()

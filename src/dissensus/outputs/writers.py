@@ -36,15 +36,15 @@ class RowWriter(Protocol):
     """Takes rows as they come; nothing is complete before it is closed."""
 
     def write(self, rows: Sequence[Row]) -> None:
-        """Some more rows."""
+        """Write some more rows."""
         ...
 
     def write_table(self, table: Any) -> None:
-        """Some more rows of parts, as the columns of an Arrow table."""
+        """Write some more rows of parts, given as the columns of an Arrow table."""
         ...
 
     def close(self) -> None:
-        """No more rows come."""
+        """Finish the output: no more rows come."""
         ...
 
 

@@ -1,4 +1,8 @@
-"""How weight draws are made: rules (one file each), engines that run their steps, the run, diagnostics."""
+"""Draw the weights of a model, and tell whether the draws can be trusted.
+
+A rule says how one step moves the weights (a file each), engines run the steps, and diagnostics judge the
+chains.
+"""
 
 from dissensus.posterior.agreement import as_one_run
 from dissensus.posterior.blocks import BlockData

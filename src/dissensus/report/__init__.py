@@ -1,4 +1,4 @@
-"""Figures, pages and sentences made from records and arrays; a model is never called here."""
+"""Figures, pages and sentences, made from records and arrays; no model is called here."""
 
 from dissensus.report.document import require_jinja
 from dissensus.report.explanation_files import explanation_files

@@ -39,7 +39,7 @@ PALETTE = {
 
 @dataclass(frozen=True)
 class DemoFigure:
-    """What is drawn; ``normal`` and ``strange`` name the two groups."""
+    """What the demonstration's figure shows; ``normal`` and ``strange`` name the two groups."""
 
     normal: str
     strange: str
@@ -64,7 +64,7 @@ def require_matplotlib() -> None:
 
 
 def draw_demo(content: DemoFigure, theme: Theme = "light") -> bytes:
-    """The figure as PNG bytes."""
+    """Draw the demonstration's figure, and return it as PNG bytes."""
     require_matplotlib()
     from matplotlib.figure import Figure
 

@@ -14,7 +14,7 @@ NEIGHBOURS = "neighbours"
 
 
 def called(statistic: str) -> str:
-    """A detector's statistic in a sentence.
+    """Return how a sentence names a detector's score.
 
     >>> called("kl"), called("fused")
     ('disagreement (kl)', 'the fused score')

@@ -18,7 +18,9 @@ def describe_health(health: Mapping[str, Any], noise_floor: float, *, warned: bo
     verdict = health["verdict"]
     sentences = [] if warned else verdict_in_words(verdict)
     if verdict["judged"] and verdict["sound"]:
-        sentences.append("The chains sample: none of their temperatures is off by a factor of two.")
+        sentences.append(
+            "The chains sample as they should: none of their temperatures is off by a factor of two."
+        )
     sentences += verdict["remarks"]
     if not health["networks"]:
         sentences.append("The weights were fitted, not sampled: there is no sampler to judge.")

@@ -17,7 +17,7 @@ GLOW = np.array([255.0, 120.0, 20.0])  # orange stands out from grey for every k
 
 
 def strip(images: NDArray[np.uint8]) -> bytes:
-    """One row of images (n, H, W) or (n, H, W, 3)."""
+    """Return a strip of images (n, H, W) or (n, H, W, 3), side by side."""
     from PIL import Image
 
     count, height, width = images.shape[:3]

@@ -1,4 +1,4 @@
-"""How unusual an input is, by one number made of numbers: no model is known here.
+"""How unusual an input is: functions of numbers that were measured of it, which never see a model.
 
 A :class:`Score` takes what was :class:`Measured` of N inputs, the matrix l of shape (M, N), l[m, n] =
 log p(x_n | θ_m), and statistics (N,) by name, and gives N numbers, **higher = more out-of-distribution**, so

@@ -56,7 +56,10 @@ class Score(ABC):
 
     @property
     def weighs(self) -> tuple[str, ...]:
-        """Statistics of inputs that made-up outliers are asked about, before ``fit``: none by default."""
+        """Statistics, and scores of the matrix, that made-up outliers are asked about before ``fit``.
+
+        None by default.
+        """
         return ()
 
     def weigh(self, inliers: Measured, made_up: Sequence[Measured], /) -> None:  # noqa: B027 for most, nothing

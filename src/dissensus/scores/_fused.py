@@ -52,9 +52,12 @@ class Fused(Score):
         "reconstruction-spread",
         "pixel-variance",
     )
-    # `isolation` is there where training pictures are kept. It joined by clusters of training pictures that
-    # were left out, and by made-up outliers of the others (`docs/panel.md`).
-    DEPTH, LEADING = "mixture", ("corrected-ll", "isolation")
+    # `isolation` is there where training pictures are kept, and leads. Without them `corrected-ll` does, of
+    # which only high values are suspicious: of pictures that are simpler than the inliers they are low.
+    # Both were chosen by clusters of training pictures that were left out, and by made-up outliers of the
+    # others (`docs/panel.md`), and so was what is weighed.
+    DEPTH, LEADING, LEADING_ALONE = "mixture", ("isolation",), ("corrected-ll",)
+    WEIGHED = ("isolation", "mean-ll")
 
     # A density of many statistics takes inliers to learn: fitted on fewer than these, it is noise. The two
     # were chosen by the mean AUROC of such sums over 40 tables and sets of embeddings with at most 250
@@ -85,7 +88,10 @@ class Fused(Score):
         if not set(leading) <= set(names):
             raise SettingsError(f"leading={list(leading)} must be some of the statistics {list(names)}")
         self.statistics = None if statistics is None else names
+        if not set(extra or ()) <= set(names):
+            raise SettingsError(f"extra={dict(extra or {})} must be weights of some of {list(names)}")
         self.fusion = Fusion(depth, leading, extra)
+        self._weights_given = extra is not None
         self._scores = {name: score(name) for name in names if name in SCORES}
 
     @property
@@ -93,17 +99,20 @@ class Fused(Score):
         """What it asks, and of which statistics once they are settled."""
         if self.statistics is None:
             return "how few normal inputs are as unusual in all statistics together"
-        leading = _listed(self.fusion.leading)
         if self.fusion.depth == SUM:
+            leading = _listed(self.fusion.leading)
             others = [name for name in self.statistics if name not in self.fusion.leading]
             return (
-                "how few inliers lie as far out, -log p in nats, by the sum of how unusual each is by "
-                f"itself: high values of {leading}"
-                + (f", and the most unusual, high or low, of {', '.join(others)}" if others else "")
+                "how few normal inputs are as unusual (-log p, in nats). It adds up how unusual each of "
+                f"these is: high values of {leading}"
+                + (f"; and, high or low, the most unusual of {', '.join(others)}" if others else "")
             )
+        more = [name for name, share in self.fusion.extra.items() if share]
+        counted = tuple(dict.fromkeys([*self.fusion.leading, *more]))
         return (
-            "how few inliers lie as far out, -log p in nats, by the density of all of "
-            f"{', '.join(self.statistics)}" + (f", high values of {leading} counting more" if leading else "")
+            "how few normal inputs are as unusual (-log p, in nats), by the density of all of "
+            f"{', '.join(self.statistics)}"
+            + (f", high values of {_listed(counted)} counting more" if counted else "")
         )
 
     @property
@@ -131,21 +140,31 @@ class Fused(Score):
             return Fused(names, depth=SUM, leading=names)
         if inliers >= self.FEW:
             names = (*there(self.PARTS), *available.of_inputs)
-            return Fused(names, depth=self.fusion.depth, leading=there(self.LEADING))
+            leading = there(self.LEADING) or there(self.LEADING_ALONE)
+            return Fused(names, depth=self.fusion.depth, leading=leading)
         leading = there(self.FEW_LEADING)
         return Fused(tuple(dict.fromkeys([*leading, *available.of_inputs])), depth=SUM, leading=leading)
 
     @property
     def weighs(self) -> tuple[str, ...]:
-        """``isolation`` of pictures: it finds all kinds of outliers of some, and of others it does not."""
-        return () if self.fusion.depth == SUM else tuple({"isolation"} & set(self.fusion.leading))
+        """Of :attr:`WEIGHED` those that are fused, where :attr:`LEADING` leads and no weights were given.
+
+        They find all kinds of outliers of some pictures, and of others they do not.
+        """
+        if (
+            self._weights_given
+            or self.fusion.depth == SUM
+            or set(self.LEADING).isdisjoint(self.fusion.leading)
+        ):
+            return ()
+        return tuple(name for name in self.WEIGHED if name in (self.statistics or ()))
 
     def weigh(self, inliers: Measured, made_up: Sequence[Measured], /) -> None:
         """Learn how much more each statistic of :attr:`weighs` counts, before :meth:`fit`."""
-        extra = {
-            name: weight(inliers.statistic(name), [own.statistic(name) for own in made_up])
-            for name in self.weighs
-        }
+        extra = {}
+        for name in self.weighs:
+            values, *of_kinds = (self._unlearnt(name, each) for each in (inliers, *made_up))
+            extra[name] = weight(values, of_kinds)
         self.fusion = Fusion(self.fusion.depth, self.fusion.leading, extra)
 
     def fit(self, measured: Measured, /) -> Self:
@@ -206,8 +225,12 @@ class Fused(Score):
             "statistics": None if self.statistics is None else list(self.statistics),
             "depth": self.fusion.depth,
             "leading": list(self.fusion.leading),
-            "extra": dict(self.fusion.extra),
+            "extra": dict(self.fusion.extra) if self._weights_given or self.fusion.extra else None,
         }
+
+    def _unlearnt(self, name: str, measured: Measured) -> FloatArray:
+        """Values of a statistic, or of a score that learns nothing."""
+        return self._scores[name](measured) if name in self._scores else measured.statistic(name)
 
     @property
     def _others(self) -> list[str]:

@@ -21,7 +21,7 @@ __all__ = ["weight"]
 
 
 def weight(inliers: FloatArray, made_up: Sequence[FloatArray]) -> float:
-    """Return w of a statistic's values for inliers (n,) and for the outliers of each kind.
+    """Return how much a statistic counts, by its values for inliers (n,) and for outliers of each kind.
 
     >>> weight(np.arange(4.0), [np.array([9.0, 9.0]), np.array([9.0, 9.0, 9.0, 1.5])])
     0.75

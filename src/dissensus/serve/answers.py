@@ -73,7 +73,7 @@ def _verdict(served: Served, p_value: float, flagged: bool) -> str:
     often = share(p_value)
     if flagged:
         return (
-            f"Unlike the training data: at most {often} of inputs like it score as high, and {share(rate)} "
-            "are flagged."
+            f"Unlike the training data: at most {often} of normal inputs score as high (flagged at "
+            f"{share(rate)} and less)."
         )
-    return f"Like the training data: about {often} of inputs like it score as high or higher."
+    return f"Like the training data: about {often} of normal inputs score as high or higher."

@@ -50,7 +50,7 @@ def test_landmarks_and_headings(visit):
     snapshot = visit().ready().page.locator("body").aria_snapshot()
     for landmark in ("banner", "main", "contentinfo"):
         assert re.search(rf"^- {landmark}", snapshot, re.MULTILINE), landmark
-    for name in ("Ask about inputs", "Operating point", "Answers", "Recent traffic", "About this gate"):
+    for name in ("Ask about inputs", "How strict?", "Answers", "Recent traffic", "About this gate"):
         assert f'region "{name}"' in snapshot
         assert f'heading "{name}" [level=2]' in snapshot
     assert 'heading "Is this like the training data?" [level=1]' in snapshot

@@ -175,17 +175,21 @@ class Sequences(LatentModel):
     def sample(self, z: Tensor, generator: torch.Generator) -> Tensor:
         """Sequences (N, L) drawn from p(x|z)."""
         shape = (len(z), self.input_shape[0])
-        return self._written(z, torch.rand(shape, generator=generator, device=z.device))
+        return _written([self], z, torch.rand(shape, generator=generator, device=z.device))
 
     def drawn(self, z: Tensor, seed: int) -> Tensor:
         """Sequences (N, L) drawn from p(x|z), each by the same uniform numbers."""
         generator = torch.Generator(device=z.device).manual_seed(seed)
         uniform = torch.rand(self.input_shape[0], generator=generator, device=z.device)
-        return self._written(z, uniform.expand(len(z), -1))
+        return _written([self], z, uniform.expand(len(z), -1))
 
     def reconstruct(self, x: Tensor, inferred: Inferred) -> Tensor:  # noqa: ARG002
         """At z = μ_z, always the symbol that is the most probable one."""
-        return self._written(inferred[0], None)
+        return _written([self], inferred[0], None)
+
+    def together(self, models: Sequence[Self], z: Tensor) -> Tensor:
+        """Always the most probable symbol under the mixture of draws, given those before it."""
+        return _written(models, z, None)
 
     def outputs(self, z: Tensor, x: Tensor | None) -> Tensor:
         """Log-probabilities of the symbols (N, L, V), given those of x before; behind the end only an end."""
@@ -236,22 +240,40 @@ class Sequences(LatentModel):
         told: Tensor = self.decoder(z, before, self.decoder.begin(z))[0]
         return told
 
-    def _written(self, z: Tensor, uniform: Tensor | None) -> Tensor:
-        """Sequences by inversion of uniform numbers (N, L), or by the most probable symbol each."""
-        before, state = self.decoder.before_the_first(len(z), z.device), self.decoder.begin(z)
-        written = torch.full((len(z), self.input_shape[0]), END, device=z.device)
-        going = torch.ones(len(z), dtype=torch.bool, device=z.device)
-        for place in range(self.input_shape[0]):
-            told, state = self.decoder(z, before, state)
-            if uniform is None:
-                symbol = told[:, 0].argmax(1)
-            else:
-                below = told[:, 0].double().exp().cumsum(1)
-                symbol = (below < uniform[:, place, None] * below[:, -1:]).sum(1)
-            written[:, place] = torch.where(going, symbol, END)
-            going = going & (symbol != END)
-            before = symbol[:, None]
-        return written
+
+def _written(models: Sequence[Sequences], z: Tensor, uniform: Tensor | None) -> Tensor:
+    """Sequences (N, L) by inversion of uniform numbers (N, L), or by the most probable symbol each.
+
+    Of several draws the mixture writes: each counts by how probable it finds what is written already.
+    """
+    (length,), count = models[0].input_shape, len(z)
+    before = models[0].decoder.before_the_first(count, z.device)
+    states = [model.decoder.begin(z) for model in models]
+    written = torch.full((count, length), END, device=z.device)
+    going = torch.ones(count, dtype=torch.bool, device=z.device)
+    log_weights = torch.zeros(len(models), count, 1, dtype=torch.float64, device=z.device)
+    for place in range(length):
+        each = []
+        for number, model in enumerate(models):
+            told, states[number] = model.decoder(z, before, states[number])
+            each.append(told[:, 0])
+        told = each[0]
+        if len(models) > 1:
+            own = torch.stack(each).double() + log_weights
+            told = own.logsumexp(0) - log_weights.logsumexp(0)
+        if uniform is None:
+            symbol = told.argmax(1)
+        else:
+            below = told.double().exp().cumsum(1)
+            symbol = (below < uniform[:, place, None] * below[:, -1:]).sum(1)
+        if len(models) > 1:
+            log_weights = own.gather(2, symbol[None, :, None].expand(len(models), -1, -1))
+        written[:, place] = torch.where(going, symbol, END)
+        going = going & (symbol != END)
+        if not going.any():
+            break
+        before = symbol[:, None]
+    return written
 
 
 def _counts(x: Tensor) -> Tensor:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
 import torch
 from torch import Tensor, nn
 
@@ -51,5 +55,15 @@ class SequenceDecoder(nn.Module):
     def forward(self, z: Tensor, before: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Log-probabilities of the next symbol after each of ``before`` (B, T), (B, T, V), and the state."""
         told = z[:, None].expand(-1, before.shape[1], -1)
-        output, state = self.cell(torch.cat([self.embed(before), told], dim=2), state)
+        inputs = torch.cat([self.embed(before), told], dim=2)
+        with _without_advice() if inputs.is_cuda else nullcontext():
+            output, state = self.cell(inputs, state)
         return self.head(output).log_softmax(2), state
+
+
+@contextmanager
+def _without_advice() -> Iterator[None]:
+    """A chain's weights are one vector in an order that is not cuDNN's, which copies them and says so."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="RNN module weights")
+        yield

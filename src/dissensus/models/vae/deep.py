@@ -33,7 +33,7 @@ from dissensus.models.observation import (
 from dissensus.models.observation import observation as find_observation
 from dissensus.models.typical import normal_misfit
 from dissensus.models.vae.convolutional import default_widths
-from dissensus.models.vae.model import OBSERVED, VAE
+from dissensus.models.vae.model import FURTHER, OBSERVED, VAE
 from dissensus.models.vae.residual import LayeredDecoder, LayeredEncoder, group_shapes
 
 __all__ = ["DeepVAE"]
@@ -71,6 +71,7 @@ class DeepVAE(VAE):
     """
 
     observed = MappingProxyType({**OBSERVED, **LAYERED})
+    further = MappingProxyType({name: how for name, how in FURTHER.items() if name not in LAYERED})
 
     def __init__(
         self,

@@ -15,7 +15,9 @@ from dissensus.models.importance import importance_log_likelihood, importance_sa
 from dissensus.models.initialisation import initialise
 from dissensus.models.inputs import unit_scale
 from dissensus.models.observation import ObservationModel, OwnObservations
+from dissensus.models.typical import normal_misfit
 from dissensus.models.vae.checks import check_networks
+from dissensus.models.vae.gradient import gradient_norm
 from dissensus.models.vae.scorer import inputs_at_once, samples_at_once, sized_scorer, tile_scorer
 
 __all__ = ["LOG_STD_RANGE", "VAE"]
@@ -46,6 +48,18 @@ OBSERVED: Mapping[str, Observed] = MappingProxyType(
 )
 """The statistics of a VAE, by name. Together they cost one decoding a draw, at the mean of q(z|x)."""
 
+FURTHER: Mapping[str, Observed] = MappingProxyType(
+    {
+        "code-fit": Observed(
+            "log distance of μ_z from what the prior would give, Cramér–von Mises", "both", "misfit"
+        ),
+        "gradient-norm": Observed(
+            "log squared length of the gradient of log p(x|z = μ_z) by the last layer", "both", "gradient"
+        ),
+    }
+)
+"""Those that cost a further decoding, and half a backward pass, where a score names one."""
+
 
 class VAE(LatentModel):
     r"""p(x|z,θ) p(z) with p(z) = N(0, I), and q(z|x,φ) = N(mean, diag σ²).
@@ -65,6 +79,7 @@ class VAE(LatentModel):
 
     inference = ("encoder",)
     observed = OBSERVED
+    further = FURTHER
     observes_likelihood = True
 
     def __init__(
@@ -94,7 +109,7 @@ class VAE(LatentModel):
 
     @property
     def explained_by(self) -> Literal["terms", "occlusion"]:
-        """Of pixels the terms; of a row's few columns, one absurd value would pull all others along."""
+        """Pictures by each pixel's own term; in a row one absurd value would change all columns' terms."""
         return "terms" if len(self.input_shape) == 3 else "occlusion"
 
     def parts(self) -> dict[str, nn.Module]:
@@ -131,11 +146,11 @@ class VAE(LatentModel):
         return torch.stack(means, dim=1), torch.stack(log_stds, dim=1)
 
     def tile(self, device: torch.device, samples: int) -> int:
-        """As many inputs as make a call of the decoder worth its while."""
+        """Return how many inputs one call of the decoder takes: enough to be efficient."""
         return inputs_at_once(self, device, samples)
 
     def observed_tile(self, device: torch.device) -> int:
-        """Of images few, as a single one pays for a whole tile: with 64 it would take 2.4 times as long."""
+        """Return how many inputs are observed at once: few images, as a single one costs a whole tile."""
         if device.type != "cpu":
             return 4096
         return 64 if len(self.input_shape) == 1 else 8
@@ -170,6 +185,13 @@ class VAE(LatentModel):
             # Zeros have a logarithm too.
             "log_norm": squared_length.clamp(min=torch.finfo(torch.float64).tiny).log(),
             "log_volume": log_volume,
+        }
+
+    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
+        """See :data:`FURTHER`."""
+        return {
+            "misfit": normal_misfit(inferred[0]),
+            "gradient": gradient_norm(self.decoder, self.log_prob, x, inferred[0]),
         }
 
     def log_prob(self, x: Tensor, z: Tensor) -> Tensor:

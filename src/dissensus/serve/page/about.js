@@ -16,14 +16,14 @@ export function showGate(gate) {
     fact("Gate", gate.version ? `${gate.name}, version ${gate.version}` : gate.name),
     fact("Takes", inputsOf(gate)),
     fact("Fitted on", fittedOn(gate.fitted_on)),
-    fact("Statistic", gate.statistic),
+    fact("Score", gate.statistic),
     fact("Threshold", number(gate.threshold ?? Infinity)),
     fact("False-alarm rate", `${percent(gate.false_alarm_rate)} of inputs like the training data`),
   ];
   if (interval) {
     facts.push(
       fact(
-        `Realised rate, with probability ${percent(interval.probability)}`,
+        `True rate, with probability ${percent(interval.probability)}`,
         `${percent(interval.low)} to ${percent(interval.high)}`,
       ),
     );
@@ -38,8 +38,9 @@ export function showGate(gate) {
   find("version").textContent = `dissensus ${gate.dissensus ?? ""}`.trim();
 }
 
-/** "6,000 inputs: 4,800 train, 300 validation, 900 calibration". */
-function fittedOn({ total, ...parts }) {
+/** "6,000 inputs: 4,800 training, 300 validation, 900 calibration". */
+function fittedOn({ total, train, ...others }) {
+  const parts = { training: train, ...others };
   const counts = Object.entries(parts).filter(([, value]) => typeof value === "number");
   const sum = total ?? counts.reduce((all, [, value]) => all + value, 0);
   return `${several(sum, "input")}: ${counts.map(([name, value]) => `${count(value)} ${plain(name).toLowerCase()}`).join(", ")}`;
