@@ -102,6 +102,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         # Their records were made beside other work, and their seconds say nothing.
         Part("speed --device cpu --only efforts", 4),
         _speed("cpu", 2, "sizes"),
+        _speed("cpu", 1, "training-bound"),
         _speed("cpu", 2, "anomalib"),
         Part("frontier --only fashion-mnist-45", 6),
         Part("frontier --only fashion-mnist-01", 6),

@@ -27,6 +27,15 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
         "table 1, fashion-mnist-vs-mnist, all six methods, one seed",
         GOAL,
     ),
+    **{
+        f"cuda.end-to-end.{effort}": (
+            "cuda",
+            "end-to-end",
+            f"pictures from the host's memory to verdicts, {effort}",
+            GOAL,
+        )
+        for effort in ("fast", "standard")
+    },
     "cuda.whole-table": ("cuda", "whole-table", "the whole of table 1, both presets, one seed", GOAL),
     "cpu.paper-network.1": ("cpu", "training", f"{EPOCH}the paper's conv VAE, batch 256, 1 chain", PLAIN),
     "cpu.paper-network.2": ("cpu", "training", f"{EPOCH}the paper's conv VAE, batch 256, 2 chains", PLAIN),
@@ -98,6 +107,15 @@ def _load(about: Mapping[str, Any]) -> float:
     return float(about["load_average"][1])
 
 
+def _warm_up(about: Mapping[str, Any]) -> float:
+    return float(about["compiler"]["warm_up_seconds"])
+
+
+def _share(effort: str, part: str, about: Mapping[str, Any]) -> float:
+    """Seconds that a part of the work took for all pictures."""
+    return float(about["seconds"][effort][part])
+
+
 def _two_cores(results: Path, name: str) -> float:
     """What two cores would do a second that nobody else wants."""
     return 2 * NUMBERS[name](results)
@@ -161,6 +179,14 @@ NUMBERS: Mapping[str, Number] = {
             _about, device=device, part="accuracy", tell=_largest_difference
         )
         for device in DEVICES
+    },
+    "cuda.end-to-end.warm-up": partial(_about, device="cuda", part="end-to-end", tell=_warm_up),
+    **{
+        f"cuda.end-to-end.{effort}.{short}": partial(
+            _about, device="cuda", part="end-to-end", tell=partial(_share, effort, part)
+        )
+        for effort in ("fast", "standard")
+        for short, part in (("draws", "draws"), ("without", "without a model"), ("score", "score"))
     },
     "cpu.efforts.load": partial(_about, device="cpu", part="efforts", tell=_load),
     "cpu.sizes.load": partial(_about, device="cpu", part="sizes", tell=_load),

@@ -22,6 +22,7 @@ from benchmarks.speed.single import measure_single
 from benchmarks.speed.sizes import Sizes
 from benchmarks.speed.startup import measure_startup
 from benchmarks.speed.training import measure_training
+from benchmarks.speed.training_bound import measure_training_bound
 from benchmarks.speed.trajectory import measure_trajectory
 from dissensus.errors import SettingsError
 
@@ -31,6 +32,7 @@ Measure: TypeAlias = Callable[[Sizes, torch.device], dict[str, Any]]
 
 PARTS: Mapping[str, Measure] = {
     "training": measure_training,
+    "training-bound": measure_training_bound,
     "decoding": measure_decoding,
     "single": measure_single,
     "efforts": measure_efforts,
@@ -53,6 +55,7 @@ PARTS: Mapping[str, Measure] = {
 ELSEWHERE: Mapping[str, tuple[str, ...]] = {
     "cpu": ("end-to-end", "table-row", "whole-table"),  # minutes on a GPU, hours on a CPU
     "cuda": (
+        "training-bound",
         "single",
         "efforts",
         "sizes",

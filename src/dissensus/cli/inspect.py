@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,7 +117,7 @@ def _print(facts: Mapping[str, Any]) -> None:
     samples = "" if facts["samples"] is None else f", and {facts['samples']} importance samples of each input"
     others = " and ".join(name for name in facts["efforts"] if name != facts["effort"])
     sentences = [
-        f"takes {kind}" + ("" if not facts["columns"] else ": " + ", ".join(facts["columns"])),
+        f"takes {kind}" if not (columns := facts["columns"]) else _columns(columns, shape),
         *(f"embeds them by {name}" for name in embedders),
         f"was fitted on {sum(rows.values())} inputs: {fitted}",
         *what_was_left_out(facts),
@@ -138,3 +138,12 @@ def _print(facts: Mapping[str, Any]) -> None:
     if "recent" in facts:
         out.print("\n[bold]Recent inputs[/bold]")
         print_bullets(out, [facts["recent"]["sentence"]])
+
+
+def _columns(names: Sequence[str], numbers: str) -> str:
+    """What rows hold, and how many numbers become of it, if these are not the same."""
+    if not numbers:  # an embedder of its owner's own reads them
+        return f"takes rows: {', '.join(names)}"
+    count = "1 column" if len(names) == 1 else f"{len(names)} columns"
+    become = "" if numbers == str(len(names)) else f", which become {numbers} numbers"
+    return f"takes rows of {count}{become}: {', '.join(names)}"

@@ -43,6 +43,7 @@ from benchmarks.speed.subject import (
 )
 from benchmarks.speed.table import comparisons, markdown
 from benchmarks.speed.training import our_epochs
+from benchmarks.speed.training_bound import measure_training_bound
 from benchmarks.speed.trajectory import measure_trajectory
 from benchmarks.speed.worker import Worker
 from dissensus.errors import DissensusError, SettingsError
@@ -208,6 +209,14 @@ def test_decisions_from_the_host_to_verdicts_are_timed_by_effort():
     assert all(line["ours"] > 0 and line["other"] == 100_000 for line in lines)
     assert set(found["seconds"]) == {"fast", "standard"}
     assert all(min(parts.values()) > 0 and len(parts) == 3 for parts in found["seconds"].values())
+
+
+def test_the_layers_alone_are_timed_beside_a_whole_step():
+    """They are all of the network's, and each is asked for the gradients that a step asks it for."""
+    found = measure_training_bound(find_sizes("cpu", quick=True), CPU)
+    assert set(found["seconds"]) == {"ours", "straightforward", "layers alone"}
+    assert all(value > 0 for value in found["seconds"].values())
+    assert len(found["comparisons"]) == 2
 
 
 def test_parts_by_name_and_device():

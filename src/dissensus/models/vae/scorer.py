@@ -29,9 +29,9 @@ __all__ = [
 GPU_ROWS = 16_384
 CPU_IMAGE_ROWS = 16
 CPU_VECTOR_ROWS = 256
-# Decodings a second on an H200 (the record `decoding` in results/speed/cuda.jsonl), and seconds until the
-# compiler has made what a process needs: only beyond 170 million decodings is it sooner done.
-EAGER, COMPILED, WARM_UP = 7.5e6, 13.4e6, 10.0
+# Decodings a second on an H200, and seconds until the compiler has made what a process needs (the records
+# `decoding` and `end-to-end` in results/speed/cuda.jsonl): beyond 350 million decodings it is sooner done.
+EAGER, COMPILED, WARM_UP = 7.5e6, 13.4e6, 20.6
 # Of more samples of one image than these, what the layers hand on would not fit in a core's cache.
 CPU_IMAGE_SAMPLES = 64
 
@@ -81,7 +81,7 @@ def tile_scorer(vae: VAE, noise: Tensor, tile: int) -> Scorer:
 def compiled_scorer(vae: VAE, noise: Tensor, tile: int) -> Scorer:
     """The same through torch's compiler, for large matrices on a GPU.
 
-    Twice to three times as fast, after ten seconds for the first tile of a process.
+    Nearly twice as fast, after twenty seconds for the first tile of a process.
     """
     return _scorer(vae, noise, tile, compiled=True)
 
