@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from benchmarks.speed.comparison import faster, more
+from benchmarks.speed.efforts import KINDS, WAYS
 from benchmarks.speed.peers import ANOMALIB, PeersMissingError, peer_command, peer_python
 from benchmarks.speed.sizes import Sizes
 from benchmarks.speed.timing import median
@@ -42,7 +43,12 @@ def measure_anomalib(sizes: Sizes, device: torch.device) -> dict[str, Any]:  # n
         theirs = stack.enter_context(Worker(command, surroundings={"PYTHONPATH": ""}))
         measured = [_of_side(ours, theirs, side, 1 if sizes.quick else ROUNDS) for side in sides]
     return {
-        "settings": {"fitted": FITTED, "epochs": EPOCHS, "rounds": ROUNDS},
+        "settings": {
+            "fitted": FITTED,
+            "epochs": EPOCHS,
+            "rounds": ROUNDS,
+            "threads": torch.get_num_threads(),
+        },
         "measured": measured,
         "load_average": list(os.getloadavg()),
         "comparisons": [line for one in measured for line in _compared(one)],
@@ -61,16 +67,15 @@ def _of_side(ours: Worker, theirs: Worker, side: int, rounds: int) -> dict[str, 
     for number in range(rounds + 1):
         for who, worker, how in asked:
             for kind, count in (("batch", SIDES[side]), ("one", 1)):
-                found, _ = worker.ask("seconds", count=count, **how)
+                found, busy = worker.ask("seconds", count=count, **how)
                 if number:  # the first round makes what the others use
                     taken.setdefault((who, kind), []).append(found)
+                    taken.setdefault((who, f"{kind}_processor"), []).append(busy)
     return {
         "side": side,
         "batch": SIDES[side],
         "version": versions.pop(),
-        "seconds": {
-            who: {kind: median(taken[who, kind]) for kind in ("batch", "one")} for who, _, _ in asked
-        },
+        "seconds": {who: {kind: median(taken[who, kind]) for kind in KINDS} for who, _, _ in asked},
     }
 
 
@@ -81,8 +86,11 @@ def _compared(one: dict[str, Any]) -> list[dict[str, Any]]:
         own = one["seconds"][effort]
         for model in MODELS:
             other, name = one["seconds"][model], f"anomalib's {model}"
-            what = f"{batch} pictures of {side}×{side}×3, {effort}"
-            lines.append(more(what, batch / own["batch"], batch / other["batch"], name, "pictures/s"))
-            what = f"one picture of {side}×{side}×3, {effort}"
-            lines.append(faster(what, 1e3 * own["one"], 1e3 * other["one"], name, "ms"))
+            for suffix, per, unit in WAYS:
+                many, single = f"batch{suffix}", f"one{suffix}"
+                what = f"{batch} pictures of {side}×{side}×3, {effort}{per}"
+                rates = batch / own[many], batch / other[many]
+                lines.append(more(what, *rates, name, f"pictures/s{unit}"))
+                what = f"one picture of {side}×{side}×3, {effort}{per}"
+                lines.append(faster(what, 1e3 * own[single], 1e3 * other[single], name, "ms"))
     return [line.to_dict() for line in lines]

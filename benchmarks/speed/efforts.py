@@ -24,7 +24,7 @@ from benchmarks.speed.worker import Worker
 from dissensus.defaults import FAST, STANDARD, THOROUGH
 from dissensus.errors import DissensusError
 
-__all__ = ["OLDER", "measure_efforts", "measure_sizes"]
+__all__ = ["KINDS", "OLDER", "WAYS", "measure_efforts", "measure_sizes"]
 
 OLDER = "0313e6b"
 """The commit whose detector is beside: the last one that had one way to ask."""
@@ -32,6 +32,8 @@ ONES = 3
 """How often a single picture is asked about in a round."""
 EPOCHS = 10
 KINDS = ("batch", "one", "batch_processor", "one_processor")
+WAYS = (("", "", ""), ("_processor", ", of processor time", " of processor time"))
+"""By the clock and by processor time: the ends of a kind's name, of what was asked and of a unit."""
 
 
 class Shape(NamedTuple):
@@ -119,7 +121,7 @@ def _compared(one: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """A line for each effort, of many pictures at once and of one, by the clock and by processor time."""
     older, batch = f"commit {OLDER}", one["batch"]
     for effort, own in one["efforts"].items():
-        for suffix, per, unit in (("", "", ""), ("_processor", ", of processor time", " of processor time")):
+        for suffix, per, unit in WAYS:
             many, single = f"batch{suffix}", f"one{suffix}"
             what = f"{batch} pictures of {one['shape']}, {effort}{per}"
             rates = batch / own[many], batch / one["older"][many]

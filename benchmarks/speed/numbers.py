@@ -82,6 +82,17 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
         for short, count in (("batch", f"{batch} pictures"), ("one", "one picture"))
         for suffix, told in (("", ""), (".processor", ", of processor time"))
     },
+    **{
+        f"cpu.anomalib.{side}.{effort}.{model.lower()}": (
+            "cpu",
+            "anomalib",
+            f"{batch} pictures of {side}×{side}×3, {effort}, of processor time",
+            f"anomalib's {model}",
+        )
+        for side, batch in ((64, 16), (128, 8))
+        for effort in ("fast", "standard")
+        for model in ("DFKDE", "PaDiM")
+    },
     "cpu.rows.fit": ("cpu", "rows", "fit of 5,000 × 20 rows by Detector()", GOAL),
     "cpu.rows.score": (
         "cpu",
