@@ -71,7 +71,30 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             for n in (0, 1, 2)
             for method in ("BVAE1", "BVAE2")
         ),
-        Part("paper --device cuda --latent --seeds 0,1,2", 6, "paper/latent:*"),
+        *(
+            Part(
+                f"paper --device cuda --latent --preset {preset} --seeds {n}",
+                5,
+                f"paper/latent:{preset}*@{n}",
+            )
+            for preset in ("settled", "as-published")
+            for n in (0, 1, 2)
+        ),
+        Part("latent --device cuda --only timing", 1, "latent/timing:cuda"),
+        *(
+            Part(f"latent --device cuda --only acquire --seeds {n}", 7, f"latent/acquire:*@{n}")
+            for n in (0, 1, 2)
+        ),
+        # Judged by RDKit; with draws of one chain beside.
+        *(
+            Part(
+                f"latent --device cuda --only molecules --posterior {posterior} --seeds {n}",
+                8,
+                f"latent/molecules:{posterior}@{n}",
+            )
+            for n in (0, 1, 2)
+            for posterior in ("shared-encoder", "one-chain")
+        ),
         _panel("fashion-mnist", _ALL_SEEDS, 6, seeds="0,1,2"),
         _panel("mnist", _ALL_SEEDS, 3, seeds="0,1,2"),
         _panel("svhn", _ALL_SEEDS, 5, seeds="0,1,2"),
@@ -135,6 +158,20 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
             )
         ),
         *(Part(f"paper --baselines --seeds {seed}", 6, f"paper/*:baseline/*@{seed}") for seed in (0, 1, 2)),
+        Part("latent --device cpu --only timing", 1, "latent/timing:cpu"),
+        Part("latent --device cpu --only plane", 3, "latent/plane:*"),
+        *(
+            Part(f"latent --device cpu --only expressions --seeds {n}", 8, f"latent/expressions:*@{n}")
+            for n in (0, 1, 2)
+        ),
+        *(  # takes BoTorch
+            Part(
+                f"latent --device cpu --only expressions-search --seeds {n}",
+                5,
+                f"latent/expressions-search:*@{n}",
+            )
+            for n in (0, 1, 2)
+        ),
         Part("guarantees", 3, "guarantees/guarantees:*"),
         Part("service", 5, "service/service:*"),
         Part("attacks", 9, "service/attacks:*"),
