@@ -10,7 +10,7 @@ from statistics import fmean
 from benchmarks.densities.candidates import CANDIDATES
 from benchmarks.densities.command import PAIRS
 from benchmarks.densities.table import Lines, ablation, comparison, markdown, mean_auroc
-from benchmarks.densities.tasks import CORRECTED, group_of
+from benchmarks.densities.tasks import group_of
 from benchmarks.filling.registry import Number, Table
 from benchmarks.panel.sets import EVERY_SET, INLIER_SETS, InlierSet, kind_of
 from benchmarks.records import Record, Records
@@ -112,7 +112,6 @@ NUMBERS: Mapping[str, Number] = (
             ("fused", "fused"),
             ("with-gradient", "fused with gradient-norm"),
             ("with-code", "fused with code-fit"),
-            ("not-led", f"fused, not led by {CORRECTED}"),
         )
     }
 )
