@@ -70,7 +70,6 @@ TABLES: Mapping[str, Table] = {
     OWN: partial(_validity, group="expressions", name=OWN),
     "one-chain": partial(_validity, group="expressions", name="one-chain"),
     "molecules": partial(_validity, group="molecules", name=OWN),
-    "molecules-one-chain": partial(_validity, group="molecules", name="one-chain"),
     f"{OWN}-search": _search,
     "acquire": _acquired,
     "plane": _plane,

@@ -41,6 +41,18 @@ COMPARED: Mapping[str, tuple[str, str, str, str]] = {
     "cpu.paper-network.2": ("cpu", "training", f"{EPOCH}the paper's conv VAE, batch 256, 2 chains", PLAIN),
     "cpu.default-network.1": ("cpu", "training", f"{EPOCH}the default conv VAE, batch 256, 1 chain", PLAIN),
     "cpu.default-network.2": ("cpu", "training", f"{EPOCH}the default conv VAE, batch 256, 2 chains", PLAIN),
+    "cpu.bound.step": (
+        "cpu",
+        "training-bound",
+        "training step: the default conv VAE, batch 256, 1 chain",
+        PLAIN,
+    ),
+    "cpu.bound.layers": (
+        "cpu",
+        "training-bound",
+        "its layers and nothing else: the default conv VAE, batch 256, 1 chain",
+        PLAIN,
+    ),
     "cpu.adam.pyod": ("cpu", "rivals", f"{DENSE}by Adam", "PyOD's VAE"),
     "cpu.adam.pythae": ("cpu", "rivals", f"{DENSE}by Adam", "pythae's VAE"),
     "cpu.sampled.1": ("cpu", "rivals", f"{DENSE}1 chain", "PyOD's VAE"),
