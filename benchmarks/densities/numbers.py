@@ -104,15 +104,19 @@ NUMBERS: Mapping[str, Number] = (
         for score in SCORES
     }
     | {
-        f"{size}.{inliers}.{candidate}.chosen-by.{name}": partial(_chosen_by, size, inliers, candidate, score)
+        f"{size}.{inliers}.{candidate}.chosen-by.fused": partial(
+            _chosen_by, size, inliers, candidate, "fused"
+        )
         for size in SIZES
         for inliers in PAIRS
         for candidate in CANDIDATES
-        for name, score in (
-            ("fused", "fused"),
-            ("with-gradient", "fused with gradient-norm"),
-            ("with-code", "fused with code-fit"),
+    }
+    | {
+        f"small.{inliers}.small-vae.chosen-by.{name}": partial(
+            _chosen_by, "small", inliers, "small-vae", f"fused with {statistic}"
         )
+        for inliers in PAIRS
+        for name, statistic in (("with-gradient", "gradient-norm"), ("with-code", "code-fit"))
     }
 )
 TABLES: Mapping[str, Table] = {
