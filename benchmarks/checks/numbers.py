@@ -63,6 +63,12 @@ def _in_colour(results: Path, model: str, effort: str, column: str) -> float:
     return next(float(row[column]) for row in record.rows if row["effort"] == effort)
 
 
+def _colour_fit(results: Path, model: str) -> float:
+    """Minutes."""
+    (record,) = (each for each in _read(results, "colour_fit") if each.name == model)
+    return float(record.rows[0]["seconds"]) / 60
+
+
 def _onnx(results: Path, effort: str, column: str) -> float:
     return next(float(row[column]) for row in _read(results, "onnx")[0].rows if row["effort"] == effort)
 
@@ -186,6 +192,7 @@ NUMBERS: Mapping[str, Number] = {
         for effort in ("fast", "standard", "thorough")
         for column in ("a_second", "milliseconds", "per_two_cores")
     },
+    "colour_fit.pixelcnn": partial(_colour_fit, model="pixelcnn"),
     **{
         f"onnx.{effort}.{column}": partial(_onnx, effort=effort, column=column)
         for effort in ("fast", "standard")
