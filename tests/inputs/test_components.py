@@ -75,3 +75,4 @@ def test_a_vector_has_its_own_bits_whatever_it_is_projected_with(vectors):
     own = Components.fit(vectors)
     alone = np.concatenate([own(vector[None]) for vector in vectors])
     np.testing.assert_array_equal(own(vectors), alone)
+    np.testing.assert_array_equal(own(np.asfortranarray(vectors)), alone)

@@ -48,6 +48,15 @@ def test_only_what_is_wanted_is_measured(preprocessor, pictures):
     assert set(in_tiles(preprocessor, pictures[:2], {"detail-1"})) == {"detail-1"}
 
 
+@pytest.mark.filterwarnings("error")
+def test_pictures_may_be_none_or_read_only(preprocessor, pictures):
+    none = in_tiles(preprocessor, pictures[:0], {"detail-1", "isolation"})
+    assert {name: values.shape for name, values in none.items()} == {"detail-1": (0,), "isolation": (0,)}
+    expected = in_tiles(preprocessor, pictures, {"detail-1"})
+    pictures.flags.writeable = False
+    np.testing.assert_array_equal(in_tiles(preprocessor, pictures, {"detail-1"})["detail-1"], expected["detail-1"])
+
+
 @pytest.mark.gpu
 def test_a_gpu_measures_what_the_cores_do(preprocessor, pictures):
     wanted = {*preprocessor.statistic_names, "matrix"}

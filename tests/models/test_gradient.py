@@ -38,6 +38,9 @@ def models():
         nn.ConvTranspose2d(4, 3, 3, stride=2, padding=1, output_padding=1, bias=False),
         nn.Softplus(),
     )
+    # A dense layer that is asked about each pixel, and an activation after it that works in place.
+    by_pixel = (nn.Linear(6, 4 * 64), nn.Unflatten(1, (64, 4)), nn.Tanh(), nn.Linear(4, 3), nn.ELU(inplace=True))
+    yield own_vae(*by_pixel, nn.Flatten())
 
 
 @pytest.mark.parametrize("model", list(models()), ids=lambda model: type(last_layer(model.decoder)).__name__)

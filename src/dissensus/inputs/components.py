@@ -87,7 +87,8 @@ class Components:
         with np.errstate(over="ignore", invalid="ignore"):
             for start in range(0, len(vectors), size):
                 part = slice(start, start + size)
-                centred = vectors[part] - self.mean
+                # In one layout whatever that of the vectors, for it is what says how a sum is divided.
+                centred = np.subtract(vectors[part], self.mean, order="C")
                 components = (self.directions * centred[:, None]).sum(axis=2)
                 found[part, :count] = components
                 if self.has_residual:

@@ -127,7 +127,7 @@ class Fusion:
         return arrays | {f"depth/{part}": array for part, array in self._depth.state().items()}
 
     def restore(self, state: Mapping[str, FloatArray]) -> Self:
-        """Take back what ``state`` gave, into a fusion of the same depth and leading statistics."""
+        """Take back what ``state`` gave, into a fusion of the same settings."""
         groups: dict[str, dict[str, FloatArray]] = {}
         for key, array in state.items():
             group, _, part = key.rpartition("/")
@@ -141,7 +141,7 @@ class Fusion:
         marginals = {name: Marginal(**arrays) for name, arrays in groups.items()}
         own = {name: marginals.pop(name) for name in learnt}
         names = tuple(sorted(name.removeprefix("statistic/") for name in marginals))
-        if not names or not set(self.leading) <= set(names):
+        if not names or not {*self.leading, *self.extra} <= set(names):
             raise DataError(f"the state of a fusion of {', '.join(names) or 'nothing'}; fit again")
         if self.depth != SUM:
             self._restore_depth(depth, len(names))

@@ -24,6 +24,8 @@ def measured_in_tiles(
     The tiles have one shape, so that what a picture gets depends on nothing but itself. Nothing waits for the
     GPU before the last tile.
     """
+    if not len(pictures):
+        return {name: np.empty(0) for name in wanted}
     size = max(LEAST, min(TILE, NUMBERS // math.prod(pictures.shape[1:])))
     names: list[str] = []
     parts = []
@@ -35,12 +37,12 @@ def measured_in_tiles(
             told: Mapping[str, Tensor] = own(tile, tile)
             names = [name for name in told if name in wanted]
             parts.append(torch.stack([told[name] for name in names])[:, : len(part)])
-        found = torch.cat(parts, dim=1).cpu().numpy() if parts else np.empty((0, 0))
+        found = torch.cat(parts, dim=1).cpu().numpy()
     return dict(zip(names, found, strict=True))
 
 
 def _tile(pictures: NDArray[np.uint8], size: int, device: torch.device) -> Tensor:
     """Always as many; the last ones of the last tile are black."""
     tile = torch.zeros(size, *pictures.shape[1:], dtype=torch.uint8, pin_memory=device.type == "cuda")
-    tile[: len(pictures)] = torch.from_numpy(np.ascontiguousarray(pictures))
+    tile.numpy()[: len(pictures)] = pictures  # of whatever layout, and maybe read-only
     return tile.to(device, non_blocking=True)

@@ -54,7 +54,7 @@ def gradient_norm(
     def keep(_: nn.Module, given: tuple[Tensor, ...], output: Tensor) -> Tensor:
         leaf = output.detach().clone().requires_grad_()
         kept.extend((given[0].detach(), leaf))
-        return leaf
+        return leaf.clone()  # what follows may work in place
 
     handle = layer.register_forward_hook(keep)
     try:
@@ -65,17 +65,18 @@ def gradient_norm(
             (slope,) = torch.autograd.grad(likelihood, given)
     finally:
         handle.remove()
+    if isinstance(layer, nn.Linear):  # which may be asked about many places of an input: channels last
+        seen, slope = (each.reshape(len(x), -1, each.shape[-1]).transpose(1, 2) for each in (seen, slope))
     length = _by_weights(layer, seen, slope).double().square().flatten(1).sum(1)
     if layer.bias is not None:
-        each = slope.flatten(2).sum(2) if slope.ndim > 2 else slope
-        length = length + each.double().square().sum(1)
+        length = length + slope.flatten(2).sum(2).double().square().sum(1)
     return length.clamp(min=LEAST).log()
 
 
 def _by_weights(layer: Layer, seen: Tensor, slope: Tensor) -> Tensor:
     """Each input's gradient (N, ·, ·) by the layer's weights, in some order."""
     if isinstance(layer, nn.Linear):
-        return slope.flatten(1)[:, :, None] * seen.flatten(1)[:, None]
+        return slope @ seen.transpose(1, 2)
     assert not isinstance(layer.padding, str)
     near, far = (slope, seen) if isinstance(layer, nn.ConvTranspose2d) else (seen, slope)
     pieces = functional.unfold(near, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
