@@ -62,7 +62,7 @@ PARTS: Mapping[str, tuple[Part, ...]] = {
         *(Part(f"paper --device cuda --seeds {n}", 10, "speed/cuda:whole-table") for n in (0, 1, 2)),
         # Their records share trainings, whose seconds each of them has.
         Part("paper --device cuda --clusters", 8),
-        Part("paper --device cuda --ratio", 2),
+        Part("paper --device cuda --ratio --seeds 0,1,2", 6),
         *(
             Part(
                 "paper --device cuda --benchmark fashion-mnist-heldout --preset chosen-on-clusters "

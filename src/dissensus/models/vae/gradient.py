@@ -67,17 +67,19 @@ def gradient_norm(
         handle.remove()
     if isinstance(layer, nn.Linear):  # which may be asked about many places of an input: channels last
         seen, slope = (each.reshape(len(x), -1, each.shape[-1]).transpose(1, 2) for each in (seen, slope))
-    length = _by_weights(layer, seen, slope).double().square().flatten(1).sum(1)
+    length = _by_weights(layer, seen, slope)
     if layer.bias is not None:
-        length = length + slope.flatten(2).sum(2).double().square().sum(1)
+        length = length + slope.flatten(2).double().sum(2).square().sum(1)
     return length.clamp(min=LEAST).log()
 
 
 def _by_weights(layer: Layer, seen: Tensor, slope: Tensor) -> Tensor:
-    """Each input's gradient (N, ·, ·) by the layer's weights, in some order."""
+    """The squared length (N,) of each input's gradient by the layer's weights."""
     if isinstance(layer, nn.Linear):
-        return slope @ seen.transpose(1, 2)
+        if slope.shape[2] == 1:  # the length of an outer product, which need not be made
+            return seen.double().square().flatten(1).sum(1) * slope.double().square().flatten(1).sum(1)
+        return (slope @ seen.transpose(1, 2)).double().square().flatten(1).sum(1)
     assert not isinstance(layer.padding, str)
     near, far = (slope, seen) if isinstance(layer, nn.ConvTranspose2d) else (seen, slope)
     pieces = functional.unfold(near, layer.kernel_size, layer.dilation, layer.padding, layer.stride)
-    return pieces @ far.flatten(2).transpose(1, 2)
+    return (pieces @ far.flatten(2).transpose(1, 2)).double().square().flatten(1).sum(1)
