@@ -54,7 +54,9 @@ def test_pictures_may_be_none_or_read_only(preprocessor, pictures):
     assert {name: values.shape for name, values in none.items()} == {"detail-1": (0,), "isolation": (0,)}
     expected = in_tiles(preprocessor, pictures, {"detail-1"})
     pictures.flags.writeable = False
-    np.testing.assert_array_equal(in_tiles(preprocessor, pictures, {"detail-1"})["detail-1"], expected["detail-1"])
+    np.testing.assert_array_equal(
+        in_tiles(preprocessor, pictures, {"detail-1"})["detail-1"], expected["detail-1"]
+    )
 
 
 @pytest.mark.gpu

@@ -39,7 +39,13 @@ def models():
         nn.Softplus(),
     )
     # A dense layer that is asked about each pixel, and an activation after it that works in place.
-    by_pixel = (nn.Linear(6, 4 * 64), nn.Unflatten(1, (64, 4)), nn.Tanh(), nn.Linear(4, 3), nn.ELU(inplace=True))
+    by_pixel = (
+        nn.Linear(6, 4 * 64),
+        nn.Unflatten(1, (64, 4)),
+        nn.Tanh(),
+        nn.Linear(4, 3),
+        nn.ELU(inplace=True),
+    )
     yield own_vae(*by_pixel, nn.Flatten())
 
 
