@@ -151,6 +151,12 @@ def test_times_of_recording_are_named_with_what_they_lead_to(order):
     assert "--id time" in sentence
 
 
+def test_one_and_the_same_date_is_no_time_of_recording():
+    assert not any(
+        "'day'" in sentence for sentence in columns_learnt({"day": days(240, 0), **penguins(240)})[1]
+    )
+
+
 def test_dates_in_no_order_are_not_times_of_recording():
     born = np.random.default_rng(0).permutation(days(240, 200)).tolist()
     assert not any("born" in sentence for sentence in columns_learnt({"born": born, **penguins(240)})[1])

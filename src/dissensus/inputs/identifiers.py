@@ -118,7 +118,9 @@ def _dates_in_order(values: Sequence[Any] | NDArray[Any]) -> bool:
     first = values[: LEAST_ROWS * 2]
     if len(values) < LEAST_ROWS or (isinstance(values, np.ndarray) and values.dtype.kind in "fiu"):
         return False
-    return _in_order(first) and (len(first) == len(values) or _in_order(values))
+    if not _in_order(first) or not (len(first) == len(values) or _in_order(values)):
+        return False
+    return len({str(values[row]) for row in present_rows(values)}) > 1  # one and the same says no order
 
 
 def _in_order(values: Sequence[Any] | NDArray[Any]) -> bool:
