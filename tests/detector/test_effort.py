@@ -11,9 +11,10 @@ import torch
 from dissensus import BayesianVAE, Detector
 from dissensus.detector.effort import EFFORTS, WHOLE, Effort, at_effort, effort_draws
 from dissensus.detector.measuring import measure, scores_of_measured
-from dissensus.errors import ArtifactError, SettingsError
+from dissensus.errors import ArtifactError, DataError, SettingsError
 from dissensus.likelihood import input_statistics, log_likelihoods, one_look
 from dissensus.models.inputs import to_tensor
+from dissensus.scores import Measured, score
 
 CPU = torch.device("cpu")
 CHEAP = [name for name in EFFORTS if name != WHOLE.name]
@@ -160,3 +161,11 @@ def test_scores_of_many_inputs_are_made_on_all_cores_and_are_each_input_s_own(
     np.testing.assert_array_equal(scores_of_measured(asked.score, measured), whole)
     assert len(set(threads)) == 2
     assert threading.main_thread() not in threads
+
+
+def test_an_input_that_is_refused_is_numbered_among_all(two_cores, monkeypatch):
+    monkeypatch.setattr("dissensus.detector.measuring.SHARE", 20)
+    matrix = np.zeros((3, 50))
+    matrix[:, 43] = np.nan
+    with pytest.raises(DataError, match=r"\b43\b"):
+        scores_of_measured(score("kl"), Measured(matrix))

@@ -14,6 +14,7 @@ from dissensus.decisions import rounded
 from dissensus.detector.effort import WHOLE, Effort
 from dissensus.detector.learnt import Drawn, Learnt
 from dissensus.detector.settings import all_devices
+from dissensus.errors import DataError
 from dissensus.explain import statistics_of
 from dissensus.inputs import Preprocessor
 from dissensus.likelihood import (
@@ -197,8 +198,11 @@ def scores_of_measured(score: Score, measured: Measured) -> NDArray[np.float64]:
         found[share] = scored(score, measured.select(share))
         yield
 
-    for _ in side_by_side([made(share) for share in shares], threads=1):
-        pass
+    try:
+        for _ in side_by_side([made(share) for share in shares], threads=1):
+            pass
+    except DataError:
+        return scored(score, measured)  # what is refused is numbered among all inputs, not in its share
     return found
 
 
