@@ -191,8 +191,8 @@ class Asking(FittedAttributes):
     def log_likelihoods(self, X: Any, *, on_progress: OnProgress | None = None) -> LogLikelihoods:
         """The matrix (M, N) of every draw by K samples, whatever the effort.
 
-        Of a million pictures and more on a GPU it is made by compiled code, whose last digits are other
-        ones. Scores never are, so that an input's does not depend on what it is asked with.
+        Of some 1.1 million pictures and more on a GPU it is made by compiled code, whose last digits are
+        other ones. Scores never are, so that an input's does not depend on what it is asked with.
         """
         check_is_fitted(self)
         array = np.concatenate([batch.array for batch in scoring_batches(self.preprocessor_, X)])
