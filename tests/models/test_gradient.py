@@ -69,6 +69,12 @@ def test_a_decoder_that_ends_in_something_else_is_refused_in_a_sentence():
         gradient_norm(model.decoder, model.log_prob, torch.rand(1, *SHAPE), torch.zeros(1, 6))
 
 
+def test_who_asks_for_the_code_alone_needs_no_gradient():
+    model = own_vae(nn.Linear(6, 192), nn.LayerNorm(192))
+    told = model.observe_further(torch.rand(2, *SHAPE), (torch.zeros(2, 6), torch.zeros(2, 6)), {"misfit"})
+    assert set(told) == {"misfit"}
+
+
 @pytest.fixture(scope="module")
 def pictures():
     return np.random.default_rng(0).integers(0, 256, (60, 8, 8), dtype=np.uint8)

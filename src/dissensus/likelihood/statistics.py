@@ -124,8 +124,8 @@ def _go_through(
             weights.load(draw)
             for tile, own in zip(tiles, inferred, strict=True):
                 fields = model.observe(tile.x, own)
-                if not model.further.keys().isdisjoint(tile.wanted):
-                    fields = fields | model.observe_further(tile.x, own)
+                if further := {how.field for name, how in tile.wanted.items() if name in model.further}:
+                    fields = fields | model.observe_further(tile.x, own, further)
                 tile.see(fields, int(draws.chain[draw]))
                 if likelihoods:
                     tile.rows[draw] = fields[LOG_LIKELIHOOD]

@@ -10,7 +10,7 @@ scale them is the model's first operation, on its own device.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal, Protocol, Self
@@ -180,8 +180,8 @@ class GenerativeModel(nn.Module, ABC):
         """What else there is to tell of inputs under this draw: numbers (N,) and fields (N, ...) by name."""
         return {}
 
-    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:  # noqa: ARG002
-        """What :attr:`further` is made of, as in :meth:`observe`."""
+    def observe_further(self, x: Tensor, inferred: Inferred, fields: Collection[str]) -> dict[str, Tensor]:  # noqa: ARG002
+        """Of the fields that :attr:`further` is made of these, as in :meth:`observe`; others may be left out."""
         return {}
 
     def features(self, x: Tensor) -> Tensor:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal
 
@@ -187,12 +187,12 @@ class VAE(LatentModel):
             "log_volume": log_volume,
         }
 
-    def observe_further(self, x: Tensor, inferred: Inferred) -> dict[str, Tensor]:
+    def observe_further(self, x: Tensor, inferred: Inferred, fields: Collection[str]) -> dict[str, Tensor]:
         """See :data:`FURTHER`."""
-        return {
-            "misfit": normal_misfit(inferred[0]),
-            "gradient": gradient_norm(self.decoder, self.log_prob, x, inferred[0]),
-        }
+        found = {"misfit": normal_misfit(inferred[0])}
+        if "gradient" in fields:
+            found["gradient"] = gradient_norm(self.decoder, self.log_prob, x, inferred[0])
+        return found
 
     def log_prob(self, x: Tensor, z: Tensor) -> Tensor:
         """log p(x|z) (N,) in float64, of inputs (N, *S) at points (N, Z)."""
