@@ -181,7 +181,7 @@ class GenerativeModel(nn.Module, ABC):
         return {}
 
     def observe_further(self, x: Tensor, inferred: Inferred, fields: Collection[str]) -> dict[str, Tensor]:  # noqa: ARG002
-        """Of the fields that :attr:`further` is made of these, as in :meth:`observe`; others may be left out."""
+        """These of the fields that :attr:`further` is made of, as in :meth:`observe`; or more of them."""
         return {}
 
     def features(self, x: Tensor) -> Tensor:
