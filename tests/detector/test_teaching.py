@@ -21,8 +21,8 @@ class Weighing:
         pass
 
 
-def learnt(monkeypatch, *batches):
-    monkeypatch.setattr(teaching, "MADE_OF", 10)
+def learnt(monkeypatch, *batches, most=10):
+    monkeypatch.setattr(teaching, "MADE_OF", most)
 
     def means(_, some, wanted, **__):
         return Measured(None, {name: some.mean((1, 2, 3)) for name in wanted or ["nothing"]})
@@ -33,6 +33,12 @@ def learnt(monkeypatch, *batches):
     drawn = SimpleNamespace(preprocessor=SimpleNamespace(pictured=True), model=model, seed=3)
     teaching.teach(score, drawn, [(batch, None) for batch in batches], device=torch.device("cpu"))
     return np.stack(score.learnt)
+
+
+def test_of_large_pictures_there_are_enough(monkeypatch):
+    monkeypatch.setattr(teaching, "MADE_OF_NUMBERS", 1)
+    pictures = np.random.default_rng(0).integers(0, 256, (30, 8, 8, 1), np.uint8)
+    assert learnt(monkeypatch, pictures, most=100).shape[1] == teaching.MADE_OF_LEAST
 
 
 def test_outliers_are_made_of_the_same_pictures_however_they_come(monkeypatch):

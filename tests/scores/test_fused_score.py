@@ -111,6 +111,11 @@ def test_weights_are_of_its_statistics_and_at_most_one(extra):
         Fused(NAMES, leading=["kl"], extra=extra)
 
 
+def test_a_sum_takes_no_weights():
+    with pytest.raises(SettingsError, match="is for a density"):
+        Fused(["isolation", "kl"], depth="sum", leading=["isolation"], extra={"isolation": 0.5})
+
+
 def test_what_was_learnt_comes_back():
     matrix, others = inliers()
     fused = Fused(NAMES, depth="gaussian", leading=["kl"]).fit(Measured(matrix, others))

@@ -21,6 +21,7 @@ __all__ = ["teach"]
 
 MADE_OF = 100  # validation pictures, at most, that outliers of each kind are made of
 MADE_OF_NUMBERS = 1 << 21  # of these pictures: each large one takes long
+MADE_OF_LEAST = 20  # however large: of one or two a statistic may find all by chance
 
 
 def teach(
@@ -37,7 +38,7 @@ def teach(
     for number, (inliers, data) in enumerate(validation):
         found.append(measure(drawn, inliers, score.requires, device=device, data=data))
         if not number and drawn.preprocessor.pictured and score.weighs:
-            wanted = min(MADE_OF, max(1, MADE_OF_NUMBERS // inliers[0].size))
+            wanted = min(MADE_OF, max(MADE_OF_LEAST, MADE_OF_NUMBERS // inliers[0].size))
         if wanted:  # of as many batches as it takes: how inputs are divided must not show in a score
             pictures.append(inliers[:wanted].copy())  # a view would keep its batch in memory
             wanted -= len(pictures[-1])

@@ -61,6 +61,10 @@ class Fusion:
             raise SettingsError(f"leading={leading!r} must be a list of names: give [{leading!r}]")
         self.depth, self.leading = depth, tuple(leading)
         self.extra = dict(extra or {})
+        if depth == SUM and self.extra:
+            raise SettingsError(
+                f"extra={self.extra} is for a density: a sum counts every leading statistic once"
+            )
         if not all(0.0 <= each <= 1.0 for each in self.extra.values()):
             raise SettingsError(f"extra={self.extra} must be weights from 0 to 1 of statistics")
 
