@@ -56,7 +56,7 @@ def test_metrics_count_what_happened(serving, folder, pictures, as_png, library,
     with serving(folder / "pictures", workers=1) as found:  # with two, batches may end in another order
         found.score([as_png(picture) for picture in pictures[:12]])
         found.score([b"nothing"])
-        found.client.get("/no/such/path-4711")
+        found.client.get("/no/such/path-unheard-of")
         # A request is counted just after its answer has left; this one is the only one in flight.
         alone = lambda: "dissensus_requests_in_flight 1.0\n" in found.client.get("/metrics").text  # noqa: E731
         until(alone)
@@ -78,7 +78,7 @@ def test_metrics_count_what_happened(serving, folder, pictures, as_png, library,
     assert values["dissensus_drift_log_capital", (gate,)] == pytest.approx(monitor.log_martingale)
     assert values["dissensus_queue_inputs", (gate,)] == 0
     assert values["dissensus_ready", ()] == 1
-    assert "4711" not in text
+    assert "unheard-of" not in text
 
 
 def test_every_effort_counts_and_drift_is_told_by_the_own_one(serving, folder, pictures, as_png, library):
